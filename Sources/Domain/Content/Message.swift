@@ -1,0 +1,138 @@
+/// What a notification says, strictly valid (content model §1 to §8).
+package struct Message: Sendable, Equatable {
+    /// By comparison form of the language; empty when silent.
+    package var variants: [Variant]
+    /// Index into `variants` of the one that `_default` names; 0 when silent.
+    package var defaultVariant: Int
+    package var presentation: Presentation
+    /// Handed to the app untouched, sorted by key.
+    package var data: [DataEntry]
+    package var silent: Bool
+
+    package init(
+        variants: [Variant], defaultVariant: Int, presentation: Presentation, data: [DataEntry], silent: Bool
+    ) {
+        self.variants = variants
+        self.defaultVariant = defaultVariant
+        self.presentation = presentation
+        self.data = data
+        self.silent = silent
+    }
+
+    package struct DataEntry: Sendable, Equatable {
+        package var key: String
+        package var value: String
+        package init(key: String, value: String) {
+            self.key = key
+            self.value = value
+        }
+    }
+}
+
+/// One language's text. Fields are never mixed between variants [D-3].
+package struct Variant: Sendable, Equatable {
+    /// The map key as the author spelled it.
+    package var language: String
+    package var title: Template
+    package var body: Template
+    package var image: String?
+    package var url: Template?
+    package var actions: [Action]
+
+    package init(
+        language: String, title: Template, body: Template, image: String?, url: Template?, actions: [Action]
+    ) {
+        self.language = language
+        self.title = title
+        self.body = body
+        self.image = image
+        self.url = url
+        self.actions = actions
+    }
+
+    package struct Action: Sendable, Equatable {
+        package var id: String
+        package var title: String
+        package var url: Template?
+        package init(id: String, title: String, url: Template?) {
+            self.id = id
+            self.title = title
+            self.url = url
+        }
+    }
+}
+
+/// A text with placeholders, parsed (content model §4).
+package struct Template: Sendable, Equatable {
+    package enum Segment: Sendable, Equatable {
+        case literal(String)
+        /// `fallback` nil = none was given: a missing value becomes empty text.
+        case placeholder(name: String, fallback: String?)
+    }
+    package var segments: [Segment]
+    package init(segments: [Segment]) { self.segments = segments }
+}
+
+/// Options that do not depend on language (content model §5). nil = not set.
+package struct Presentation: Sendable, Equatable {
+    package var sound: String?
+    package var badge: Int?
+    package var threadId: String?
+    package var icon: String?
+    package var interruptionLevel: InterruptionLevel?
+    package var relevanceScore: Double?
+    package var channelId: String?
+
+    package init(
+        sound: String? = nil, badge: Int? = nil, threadId: String? = nil, icon: String? = nil,
+        interruptionLevel: InterruptionLevel? = nil, relevanceScore: Double? = nil, channelId: String? = nil
+    ) {
+        self.sound = sound
+        self.badge = badge
+        self.threadId = threadId
+        self.icon = icon
+        self.interruptionLevel = interruptionLevel
+        self.relevanceScore = relevanceScore
+        self.channelId = channelId
+    }
+
+    package enum InterruptionLevel: String, Sendable, CaseIterable {
+        case passive
+        case active
+        case timeSensitive = "time-sensitive"
+        case critical
+    }
+}
+
+/// How a message travels (content model §11.5).
+package struct DeliveryOptions: Sendable, Equatable {
+    package enum Priority: String, Sendable { case high, normal }
+    /// 0 to 2,419,200; nil = the longest life that every provider takes, 28 days.
+    package var ttlSeconds: Int?
+    package var collapseKey: String?
+    /// nil = by content: `passive` and silent are normal, the rest high.
+    package var priority: Priority?
+    package var inDoubt: InDoubtPolicy
+
+    package init(
+        ttlSeconds: Int? = nil, collapseKey: String? = nil, priority: Priority? = nil, inDoubt: InDoubtPolicy = .retry
+    ) {
+        self.ttlSeconds = ttlSeconds
+        self.collapseKey = collapseKey
+        self.priority = priority
+        self.inDoubt = inDoubt
+    }
+}
+
+extension Message {
+    /// The attributes that any field names, sorted, each once.
+    package var placeholderNames: [String] {
+        var names: Set<String> = []
+        for variant in variants {
+            let optional = [variant.url] + variant.actions.map(\.url)
+            let templates = [variant.title, variant.body] + optional.compactMap(\.self)
+            for case .placeholder(let name, _) in templates.flatMap(\.segments) { names.insert(name) }
+        }
+        return names.sorted()
+    }
+}

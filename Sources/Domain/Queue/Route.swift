@@ -1,0 +1,45 @@
+/// A way out: app, transport, credential and, for Web Push, the push service. Pause, breaker and rate belong to it.
+package struct Route: Sendable {
+    package typealias ID = Identifier<Route>
+    package var id: ID
+    package var app: App.ID
+    package var transport: TransportKind
+    package var service: Int16
+    package var state: RouteState
+    package var credential: CredentialReference
+
+    package init(
+        id: ID, app: App.ID, transport: TransportKind, service: Int16, state: RouteState,
+        credential: CredentialReference
+    ) {
+        self.id = id
+        self.app = app
+        self.transport = transport
+        self.service = service
+        self.state = state
+        self.credential = credential
+    }
+}
+
+/// Where a credential's secret lies, and what may be known of it. The database holds no secret.
+package struct CredentialReference: Sendable, Hashable {
+    package var id: Credential.ID
+    package var app: App.ID
+    package var name: String
+    package var transport: TransportKind
+    /// A file on the worker's machine that holds the secret.
+    package var file: String
+    /// `https://host:port` in place of the provider's own; nil = the provider's.
+    package var endpoint: String?
+
+    package init(
+        id: Credential.ID, app: App.ID, name: String, transport: TransportKind, file: String, endpoint: String?
+    ) {
+        self.id = id
+        self.app = app
+        self.name = name
+        self.transport = transport
+        self.file = file
+        self.endpoint = endpoint
+    }
+}

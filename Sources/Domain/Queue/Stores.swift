@@ -1,0 +1,79 @@
+/// What a worker asks of the queue. Every call is one statement and one transaction; each has a deadline of its own.
+/// A call that throws may have taken effect: it can be repeated as it is, and a repeat changes nothing.
+package protocol BatchStore: Sendable {
+    /// Registers the worker under its fresh identity; its lease runs from now.
+    func enlist(_ worker: WorkerID, lease: Duration) async throws
+    /// The shards that hold work.
+    func shards() async throws -> [Shard]
+    /// Up to eight pairs to name in the next claims of that lane, the most entitled first.
+    func heads(of shard: Shard, lane: Lane) async throws -> [Pair]
+    /// One batch of the most entitled pair that has one free; nil = nothing to claim, or the lease has lapsed.
+    func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) async throws -> ClaimedBatch?
+    /// The unmarked jobs of a claimed batch, by ordinal, with `names` of each recipient's attributes.
+    func jobs(of batch: ClaimedBatch, attributes names: [String]) async throws -> [PushJob]
+    /// Records, announces, renews. A named batch that is missing from the answer is lost: drop it.
+    func flush(_ flush: Flush, worker: WorkerID, lease: Duration) async throws -> [Flush.State]
+    /// Gives a batch back. `begun`: ordinals below it that are unmarked may have left (0 = none).
+    func handBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?, worker: WorkerID) async throws
+    func contentVersion(_ id: ContentVersion.ID) async throws -> ContentVersion
+    func route(_ id: Route.ID) async throws -> Route?
+    /// The route that a subscriber of this kind has now; nil = none.
+    func route(app: App.ID, transport: TransportKind, service: Int16) async throws -> Route?
+    /// Stops every route of a credential for the whole fleet and keeps why.
+    func pause(credential: Credential.ID, reason: Reason) async throws
+    /// The database's clock.
+    func now() async throws -> Instant
+}
+
+/// What a scheduler asks of the queue. Calls may race with another scheduler's: whoever comes second finds nothing to do.
+package protocol ScheduleStore: Sendable {
+    func shards() async throws -> [Shard]
+    /// Runs of that shard whose expansion is due and unfinished, oldest first.
+    func unexpandedRuns(of shard: Shard) async throws -> [Run.ID]
+    /// Expands one page; nil = another scheduler is at it, or there is nothing to do.
+    func expand(run: Run.ID, shard: Shard, pageSize: Int32) async throws -> ExpandedPage?
+    /// Brings the pairs' heads up to date, at most once a second whoever calls.
+    func refreshHeads(of shard: Shard, lane: Lane) async throws
+    /// Makes scheduled batches that are due ready; how many.
+    func promote(shard: Shard, limit: Int32) async throws -> Int
+    /// Cuts retries that are due into new batches; how many jobs.
+    func rebatch(shard: Shard, limit: Int32) async throws -> Int
+    /// Seals the current job partition and opens the next when it is old or full.
+    func rotateBucketIfNeeded() async throws
+    /// Makes sure that there are partitions for the coming days.
+    func ensureDays() async throws
+    /// Waits for a hint that work arrived, at most `atMost`. A hint may be missing or false: polling is the truth.
+    func waitForHint(atMost: Duration) async
+}
+
+package struct ExpandedPage: Sendable {
+    /// Subscribers that this page took.
+    package var targeted: Int
+    /// The run's expansion in this shard is complete.
+    package var complete: Bool
+    package init(targeted: Int, complete: Bool) {
+        self.targeted = targeted
+        self.complete = complete
+    }
+}
+
+/// What a janitor asks of the queue.
+package protocol HousekeepingStore: Sendable {
+    func shards() async throws -> [Shard]
+    /// Notes every worker whose lease has lapsed, as this janitor sees it.
+    func sight(as janitor: WorkerID, longestGap: Duration) async throws
+    /// Frees the batches of workers that were seen lapsed for `span`; how many.
+    func rescue(shard: Shard, span: Duration) async throws -> Int
+    /// Ends what is left of cancelled runs and what expired while nobody held it; how many batches.
+    func settle(shard: Shard) async throws -> Int
+    /// Moves the low marks up to the first ready batch.
+    func raiseWatermarks(shard: Shard) async throws
+    /// Proves the low marks; how many were wrong, which must be 0.
+    func sweep(shard: Shard) async throws -> Int
+    /// Closes runs whose work is all done; how many.
+    func closeRuns() async throws -> Int
+    /// Empties and drops job partitions that are no longer needed; how many were dropped.
+    func dropBuckets(shards: [Shard]) async throws -> Int
+    func forgetWorkers(lapsedFor: Duration) async throws
+    func ensureDays() async throws
+}
