@@ -46,6 +46,7 @@ let package = Package(
         wrapper("Logging", ["Threading"]),
         wrapper("ServiceLifecycle", ["Threading", "Logging", "CLinux"]),
         module("ArgumentParser", []),
+        module("Loops", ["Logging", "ServiceLifecycle"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
@@ -58,9 +59,9 @@ let package = Package(
         module("Transports", ["Domain", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging"]),
         module("Schema", ["Postgres", "Logging"]),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
-        module("Housekeeping", ["Domain", "Logging", "ServiceLifecycle"]),
+        module("Housekeeping", ["Domain", "Loops", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),
-        module("Scheduling", ["Domain", "Logging", "ServiceLifecycle"]),
+        module("Scheduling", ["Domain", "Loops", "Logging", "ServiceLifecycle"]),
 
         .executableTarget(
             name: "Simulator",
