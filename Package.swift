@@ -44,8 +44,8 @@ let package = Package(
         // Stand-ins with the names and call sites of the upstream packages, and the primitives that they share.
         wrapper("Threading", ["CLinux"]),
         wrapper("Logging", ["Threading"]),
-        wrapper("ServiceLifecycle", ["Threading", "Logging", "CLinux"]),
-        module("ArgumentParser", []),
+        wrapper("ServiceLifecycle", ["Threading", "Logging"]),
+        module("ArgumentParser", ["Logging"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
