@@ -21,6 +21,8 @@ extension PostgresError.Code {
             case "42P01", "42703", "42883", "42704", "3F000", "3D000": .undefinedObject
             case "42501": .insufficientPrivilege
             case "P0001": .raised
+            // A message that we built wrongly. If it is a connection pooler's word for its troubles, it hangs up too.
+            case "08P01": .other
             default: Self(sqlStateClass: sqlState.prefix(2))
             }
     }
