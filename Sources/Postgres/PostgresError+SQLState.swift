@@ -12,7 +12,8 @@ extension PostgresError.Code {
             case "53300": .tooManyConnections
             case "25006": .readOnly
             case "25P02": .failedTransaction
-            case "26000": .staleStatement
+            // No such prepared statement, or another of that name.
+            case "26000", "42P05": .staleStatement
             case "23505", "23P01": .uniqueViolation
             case "23514": .checkViolation
             case "23502": .notNullViolation

@@ -1,3 +1,4 @@
+import Glibc
 import Postgres
 import Testing
 
@@ -62,6 +63,50 @@ import Testing
             #expect(rows.count == 1)
             await connection.close()
         }
+    }
+
+    @Test func `a silent host is given up after its connect_timeout, and the next one is used`() async throws {
+        try await TestServer.withRelay { silent in
+            silent.fallSilent()
+            try await TestServer.withRelay { relay in
+                let url = try TestServer.url(adding: [
+                    "host": "127.0.0.1,127.0.0.1", "port": "\(silent.port),\(relay.port)", "connect_timeout": "2",
+                ])
+                let connection = PostgresConnection(PostgresConfiguration(url), logger: TestServer.logger)
+                let start = ContinuousClock.now
+                try await connection.connect(deadline: .seconds(30))
+                #expect((.seconds(2)...(.seconds(6))).contains(ContinuousClock.now - start))
+                // The one that answered is asked first the next time.
+                try await connection.connect(deadline: .seconds(30))
+                #expect(silent.accepted == 1 && relay.accepted == 2)
+                await connection.close()
+            }
+        }
+    }
+
+    @Test func `TCP notices by itself that the server is gone`() async throws {
+        try await TestServer.withRelayedClient { client, relay in
+            _ = try await client.query("SELECT 1")
+            let socket = try #require((0..<1024).first { peerPort(of: $0) == relay.port })
+            #expect(option(SO_KEEPALIVE, at: SOL_SOCKET, of: socket) != 0)
+            #expect(option(TCP_KEEPIDLE, of: socket) == 5 && option(TCP_KEEPINTVL, of: socket) == 2)
+            #expect(option(TCP_KEEPCNT, of: socket) == 3 && option(TCP_USER_TIMEOUT, of: socket) == 10_000)
+        }
+    }
+
+    private func peerPort(of socket: Int32) -> UInt16? {
+        var address = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &size) }
+        }
+        return code == 0 && address.sin_family == sa_family_t(AF_INET) ? UInt16(bigEndian: address.sin_port) : nil
+    }
+
+    private func option(_ name: Int32, at level: Int32 = Int32(IPPROTO_TCP), of socket: Int32) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(socket, level, name, &value, &size) == 0 ? value : nil
     }
 
     @Test func `the session says who it is, and has no settings of ours`() async throws {

@@ -23,7 +23,7 @@ import Testing
         Case("57P03", .shuttingDown, transient: true), Case("57P05", .shuttingDown, transient: true),
         Case("53300", .tooManyConnections, transient: true), Case("25006", .readOnly, transient: true),
         Case("08006", .connectionLost, transient: true), Case("08003", .connectionLost, transient: true),
-        Case("26000", .staleStatement, transient: true),
+        Case("26000", .staleStatement, transient: true), Case("42P05", .staleStatement, transient: true),
         Case("55P03", .lockNotAvailable), Case("57014", .queryCanceled), Case("25P02", .failedTransaction),
         Case("23505", .uniqueViolation), Case("23P01", .uniqueViolation), Case("23514", .checkViolation),
         Case("23502", .notNullViolation), Case("23503", .foreignKeyViolation),

@@ -145,6 +145,25 @@ import Threading
         }
     }
 
+    @Test func `a name that a pooler's server session has already is no problem`() async throws {
+        try await TestServer.withConnection { connection in
+            let key = String(PreparedStatements.key("SELECT 7"), radix: 16)
+            _ = try await connection.query("PREPARE \(unescaped: "p\(key)_0") AS SELECT 8")
+            let rows = try await connection.query("SELECT 7")
+            #expect(rows[0].int32(0) == 7)
+        }
+    }
+
+    @Test func `a server that became read-only is left for another connection`() async throws {
+        try await TestServer.withClient { client in
+            _ = try await client.query("SET default_transaction_read_only = on")
+            let refusal = await errorOf { try await client.query("CREATE TABLE never ()") }
+            #expect(refusal?.code == .readOnly && refusal?.isTransient == true)
+            let rows = try await client.query("SHOW default_transaction_read_only")
+            #expect(rows[0].string(0) == "off")
+        }
+    }
+
     @Test func `more texts than a connection keeps prepared are no problem`() async throws {
         try await TestServer.withConnection { connection in
             for number in 0..<PreparedStatements.limit * 2 + 10 {

@@ -44,7 +44,7 @@ extension Session {
             _ = try collect(isSent, sending: .nothingLasting, until: deadline)
             statements.removeAll()
         }
-        let entry = statements.makeEntry(query)
+        let entry = statements.makeEntry(query, key: key)
         let isSent = PQsendPrepare(handle, entry.name, query.sql, Int32(entry.types.count), entry.types)
         _ = try collect(isSent, sending: .nothingLasting, until: deadline)
         statements.add(entry, key: key)

@@ -2,7 +2,7 @@ import CLibPQ
 import Glibc
 
 extension Session {
-    /// Where a host took how long is not known beforehand: a silent one among several must not use up the time of all.
+    /// How long one host may take that has no `connect_timeout`: a silent one must not use up the time of the others.
     private static let defaultTimeout = Duration.seconds(5)
 
     /// Connects to the first host of the configuration that answers.

@@ -38,16 +38,19 @@ extension PostgresUUID: PostgresScalar {
 
     /// nil when the text is not 32 hexadecimal digits, with hyphens or without.
     private var bytes: (high: UInt64, low: UInt64)? {
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        var count = 0
-        for byte in text.utf8 where byte != UInt8(ascii: "-") {
-            guard let digit = hexValue(byte) else { return nil }
-            high = high << 4 | low >> 60
-            low = low << 4 | UInt64(digit)
-            count += 1
+        var copy = text
+        return copy.withUTF8 { utf8 in
+            var high: UInt64 = 0
+            var low: UInt64 = 0
+            var count = 0
+            for byte in utf8 where byte != UInt8(ascii: "-") {
+                guard let digit = hexValue(byte) else { return nil }
+                high = high << 4 | low >> 60
+                low = low << 4 | UInt64(digit)
+                count += 1
+            }
+            return count == 32 ? (high, low) : nil
         }
-        return count == 32 ? (high, low) : nil
     }
 }
 
