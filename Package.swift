@@ -45,7 +45,7 @@ let package = Package(
         wrapper("Threading", ["CLinux"]),
         wrapper("Logging", ["Threading"]),
         wrapper("ServiceLifecycle", ["Threading", "Logging"]),
-        module("ArgumentParser", ["Logging"]),
+        module("ArgumentParser", ["Threading", "Logging"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
