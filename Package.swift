@@ -82,7 +82,7 @@ let package = Package(
         tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
         tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
         tests("HTTP2Tests", ["HTTP2", "Threading", "TestSupport"]),
-        tests("PostgresTests", ["Postgres", "Threading", "TestSupport"]),
+        tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
         tests(
