@@ -56,7 +56,10 @@ let package = Package(
         // The domain and what is built on it.
         module("Domain", []),
         module("Transports", ["Domain", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging"]),
-        module("Schema", ["Postgres", "Logging"]),
+        .target(
+            name: "Schema", dependencies: ["Postgres", "Logging"], exclude: ["Migrations"], swiftSettings: safe,
+            plugins: ["EmbedMigrations"]),
+        .plugin(name: "EmbedMigrations", capability: .buildTool()),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
         module("Housekeeping", ["Domain", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),
