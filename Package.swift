@@ -45,7 +45,7 @@ let package = Package(
         wrapper("Threading", ["CLinux"]),
         wrapper("Logging", ["Threading"]),
         wrapper("ServiceLifecycle", ["Threading", "Logging"]),
-        module("ArgumentParser", ["Logging"]),
+        module("ArgumentParser", ["Threading", "Logging"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
@@ -56,7 +56,10 @@ let package = Package(
         // The domain and what is built on it.
         module("Domain", []),
         module("Transports", ["Domain", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging"]),
-        module("Schema", ["Postgres", "Logging"]),
+        .target(
+            name: "Schema", dependencies: ["Postgres", "Logging"], exclude: ["Migrations"], swiftSettings: safe,
+            plugins: ["EmbedMigrations"]),
+        .plugin(name: "EmbedMigrations", capability: .buildTool()),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
         module("Housekeeping", ["Domain", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),
