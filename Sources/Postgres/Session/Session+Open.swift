@@ -55,7 +55,6 @@ extension Session {
         }
         guard let handle else { throw PostgresError(.connectionFailed, "cannot connect to PostgreSQL: out of memory") }
         let session = Session(adopting: handle, interruption: interruption)
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
         // Gives the SQLSTATE of a refusal, which has no other way out of libpq 15.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         return session
