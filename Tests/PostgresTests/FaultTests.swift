@@ -52,18 +52,32 @@ import Threading
         }
     }
 
-    @Test func `a connection that ended while it lay idle costs no statement`() async throws {
-        try await TestServer.withClient { client in
-            for _ in 0..<20 {
-                let process = try await client.query("SELECT pg_backend_pid()")[0].int32(0)
-                try await TestServer.withConnection { other in
-                    // True once the process has ended: it has said goodbye, and may not have hung up yet.
-                    let rows = try await other.query("SELECT pg_terminate_backend(\(process), 10000)")
-                    #expect(rows[0].bool(0))
-                }
-                let row = try await client.query("SELECT pg_backend_pid()")[0]
-                #expect(row.int32(0) != process)
+    @Test func `the server's goodbye ends a statement, before it hangs up`() async throws {
+        try await Blocking.run(104) { blocking in
+            try await TestServer.withRelayedClient { client, relay in
+                relay.holdHangUps()
+                async let outcome = errorOf { try await client.query(blocking.statement, deadline: .seconds(50)) }
+                try await blocking.untilBlocked()
+                try await blocking.terminateBlocked()
+                let error = try #require(await outcome)
+                #expect(error.code == .connectionLost && error.mayHaveTakenEffect)
             }
+        }
+    }
+
+    @Test(arguments: [true, false]) func `a connection that ended while it lay idle costs no statement`(
+        hungUp: Bool
+    ) async throws {
+        try await TestServer.withRelayedClient { client, relay in
+            let process = try await client.query("SELECT pg_backend_pid()")[0].int32(0)
+            // A server says goodbye some time before it hangs up.
+            if !hungUp { relay.holdHangUps() }
+            try await TestServer.withConnection { other in
+                _ = try await other.query("SELECT pg_terminate_backend(\(process))")
+            }
+            while relay.hangUps == 0 { await Task.yield() }
+            let row = try await client.query("SELECT pg_backend_pid()")[0]
+            #expect(row.int32(0) != process)
         }
     }
 

@@ -12,6 +12,8 @@ final class Relay: Sendable {
         /// Of both sides of each connection.
         var sockets: Set<Int32> = []
         var isSilent = false
+        var holdsHangUps = false
+        var hangUps = 0
         var accepted = 0
     }
 
@@ -30,6 +32,12 @@ final class Relay: Sendable {
     /// Passes nothing on any more, and closes nothing: half open, for those who wait. New connections get no answer.
     func fallSilent() { state.withLock { $0.isSilent = true } }
 
+    /// Passes on what is said, but not that a side hung up.
+    func holdHangUps() { state.withLock { $0.holdsHangUps = true } }
+
+    /// Times that a side hung up, after all that it said was passed on.
+    var hangUps: Int { state.withLock { $0.hangUps } }
+
     /// Breaks all connections, and refuses new ones.
     func goDown() {
         state.withLock { state in
@@ -46,6 +54,7 @@ final class Relay: Sendable {
         state.withLock { state in
             state.listener = listener
             state.isSilent = false
+            state.holdsHangUps = false
         }
         accept(on: listener)
     }
@@ -87,7 +96,11 @@ final class Relay: Sendable {
             if state.withLock({ $0.isSilent }) { continue }
             guard send(sink, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
         }
-        if state.withLock({ $0.isSilent }) == false {
+        let isHeld = state.withLock { state in
+            state.hangUps += 1
+            return state.isSilent || state.holdsHangUps
+        }
+        if !isHeld {
             shutdown(source, Int32(SHUT_RDWR))
             shutdown(sink, Int32(SHUT_RDWR))
         }

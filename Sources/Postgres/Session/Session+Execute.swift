@@ -90,7 +90,10 @@ extension Session {
             let answer = PostgresRows(adopting: result)
             switch PQresultStatus(result) {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: rows = answer
-            case PGRES_FATAL_ERROR: failure = failure ?? PostgresError(reading: result)
+            case PGRES_FATAL_ERROR:
+                failure = failure ?? PostgresError(reading: result)
+                // Its hanging up may take a while to arrive, or never does.
+                if isLastWord(result) { throw lost(failure, sending) }
             default: throw PostgresError(.malformedResult, "the statement is no query: COPY has calls of its own")
             }
         }

@@ -21,8 +21,7 @@ final class Session {
         PQsetNoticeReceiver(
             handle,
             { context, notice in
-                guard let context, let severity = PQresultErrorField(notice, Int32(UInt8(ascii: "V"))) else { return }
-                guard strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0 else { return }
+                guard let context, let notice, isLastWord(notice) else { return }
                 // The handle, which calls this, does not outlive the session.
                 Unmanaged<Session>.fromOpaque(context).takeUnretainedValue().isDoomed = true
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -84,6 +83,13 @@ extension ContinuousClock.Instant {
         guard !milliseconds.overflow else { return .max }
         return Int32(clamping: milliseconds.partialValue &+ (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
+}
+
+/// Whether the server ends the connection with this error.
+func isLastWord(_ result: OpaquePointer) -> Bool {
+    // PG_DIAG_SEVERITY_NONLOCALIZED, a macro: PostgreSQL manual 34.3.1.
+    guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))) else { return false }
+    return strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0
 }
 
 /// The first line that says something, without the white space around it.
