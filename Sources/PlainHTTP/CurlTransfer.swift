@@ -23,7 +23,9 @@ final class CurlTransfer {
         curl_slist_free_all(headerList)
     }
 
-    private func setUp(_ request: HTTPClientRequest, _ configuration: HTTPClient.Configuration) throws(HTTPClientError) {
+    private func setUp(
+        _ request: HTTPClientRequest, _ configuration: HTTPClient.Configuration
+    ) throws(HTTPClientError) {
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, configuration.allowsPlainText ? "https,http" : "https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
