@@ -44,8 +44,8 @@ let package = Package(
         // Stand-ins with the names and call sites of the upstream packages, and the primitives that they share.
         wrapper("Threading", ["CLinux"]),
         wrapper("Logging", ["Threading"]),
-        wrapper("ServiceLifecycle", ["Threading", "Logging", "CLinux"]),
-        module("ArgumentParser", []),
+        wrapper("ServiceLifecycle", ["Threading", "Logging"]),
+        module("ArgumentParser", ["Threading", "Logging"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
@@ -56,7 +56,10 @@ let package = Package(
         // The domain and what is built on it.
         module("Domain", []),
         module("Transports", ["Domain", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging"]),
-        module("Schema", ["Postgres", "Logging"]),
+        .target(
+            name: "Schema", dependencies: ["Postgres", "Logging"], exclude: ["Migrations"], swiftSettings: safe,
+            plugins: ["EmbedMigrations"]),
+        .plugin(name: "EmbedMigrations", capability: .buildTool()),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
         module("Housekeeping", ["Domain", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),
@@ -82,7 +85,7 @@ let package = Package(
         tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
         tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
         tests("HTTP2Tests", ["HTTP2", "Threading", "TestSupport"]),
-        tests("PostgresTests", ["Postgres", "Threading", "TestSupport"]),
+        tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
         tests(

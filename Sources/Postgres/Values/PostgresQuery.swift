@@ -49,5 +49,7 @@ package struct PostgresParameter: Sendable {
 
 /// A Swift value that can be bound to a parameter.
 package protocol PostgresEncodable: Sendable {
+    /// Of the type that a value has in PostgreSQL, which NULL has too.
+    static var oid: UInt32 { get }
     var parameter: PostgresParameter { get }
 }
