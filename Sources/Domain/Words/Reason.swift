@@ -37,6 +37,8 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case fcmUnexpectedStatus = 213
     case fcmAccessTokenRefused = 214
     case fcmAPNsRejected = 215
+    /// 429 that concerns one device, not the route.
+    case fcmDeviceQuotaExceeded = 216
 
     /// As users see it: in SQL, logs, metrics and reports.
     package var name: String {
@@ -73,6 +75,7 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .fcmUnexpectedStatus: "fcm_unexpected_status"
         case .fcmAccessTokenRefused: "fcm_access_token_refused"
         case .fcmAPNsRejected: "fcm_apns_rejected"
+        case .fcmDeviceQuotaExceeded: "fcm_device_quota_exceeded"
         }
     }
 }
