@@ -1,5 +1,7 @@
 import Domain
 import Logging
+import ServiceLifecycle
+import Threading
 
 extension Worker {
     /// Keeps enough jobs read ahead that neither the database nor the network waits for the other.

@@ -1,5 +1,7 @@
 import Domain
 import Logging
+import ServiceLifecycle
+import Threading
 
 extension Worker {
     /// Records outcomes as they gather, and beats the pulse when there are none. One flush at a time: the next gathers
