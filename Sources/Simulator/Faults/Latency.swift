@@ -43,6 +43,16 @@ enum Latency: Equatable, Sendable {
         }
     }
 
+    /// For a person.
+    var text: String {
+        switch self {
+        case .none: "none"
+        case .fixed(let fixed): "\(fixed)"
+        case .uniform(let middle, let reach): "\(middle) ± \(reach)"
+        case .logNormal(let p50, let p99): "\(p50) / \(p99)"
+        }
+    }
+
     /// A number with `us`, `ms` or `s`; not negative.
     static func duration(_ text: some StringProtocol) throws(FaultSyntaxError) -> Duration {
         for (suffix, seconds) in [("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1)] where text.hasSuffix(suffix) {

@@ -2,8 +2,6 @@ import HTTP2
 
 /// `POST /token`: a signed assertion for an access token.
 struct TokenEndpoint: Sendable {
-    /// By the e-mail address of the account.
-    let accounts: [String: ServiceAccount]
     /// The URL of this endpoint, which assertions must name exactly.
     let audience: String
 
@@ -17,7 +15,7 @@ struct TokenEndpoint: Sendable {
             return fail(fault)
         }
         do throws(TokenRequest.Refusal) {
-            let account = try TokenRequest.check(request, accounts: accounts, audience: audience, now: wallClock)
+            let account = try TokenRequest.check(request, accounts: state.accounts, audience: audience, now: wallClock)
             return .respond(try grant(account, at: now, &state))
         } catch {
             state.counts.countOAuth(refusal: error.error)

@@ -48,3 +48,11 @@ extension HTTP2ServerResponse {
         return HTTP2ServerResponse(status: status, fields: htmlFields, body: Array(page.utf8))
     }
 }
+
+extension ProviderRequest {
+    init(_ request: HTTP2ServerRequest) {
+        self.init(
+            method: request.method, path: request.text(":path") ?? "", authorization: request.field("authorization"),
+            contentType: request.field("content-type"), body: request.body)
+    }
+}

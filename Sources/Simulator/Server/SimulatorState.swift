@@ -6,6 +6,8 @@ struct SimulatorState: Sendable {
     var tokens: AccessTokens
     var journal: Journal?
     var counts = Counts()
+    /// By the e-mail address of the account.
+    var accounts: [String: ServiceAccount] = [:]
     private let seed: UInt64
     private let keptIDs: Int
     private var accepted: UInt64 = 0
