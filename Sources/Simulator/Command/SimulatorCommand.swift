@@ -101,7 +101,9 @@ struct SimulatorCommand: AsyncParsableCommand {
         var configuration = SimulatorConfiguration(
             listen: try Listen(parsing: listen), stateDirectory: state, seed: seed, faults: try settings())
         if !project.isEmpty { configuration.projects = project }
-        if let script { configuration.script = try FaultScript(parsing: String(contentsOfFile: script, encoding: .utf8)) }
+        if let script {
+            configuration.script = try FaultScript(parsing: String(contentsOfFile: script, encoding: .utf8))
+        }
         configuration.tokenLifetime = tokenLifetime
         configuration.maxConcurrentStreams = UInt32(maxConcurrentStreams)
         configuration.keptIDs = keepIds

@@ -18,7 +18,8 @@ struct FCMAnswer {
         let fcmError = fcm.map { #"{"@type":"\#(Self.prefix)google.firebase.fcm.v1.FcmError","errorCode":"\#($0)"}"# }
         let details = (fcmError.map { [$0] } ?? []) + more
         let list = details.isEmpty ? "" : #","details":[\#(details.joined(separator: ","))]"#
-        let text = #"{"error":{"code":\#(code),"message":\#(JSONWriter.quoted(message)),"status":"\#(status)"\#(list)}}"#
+        let text =
+            #"{"error":{"code":\#(code),"message":\#(JSONWriter.quoted(message)),"status":"\#(status)"\#(list)}}"#
         var response = HTTP2ServerResponse.json(code, text)
         response.fields += fields
         self.init(response, reason ?? fcm ?? status)

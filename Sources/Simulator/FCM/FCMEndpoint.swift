@@ -87,7 +87,8 @@ struct FCMEndpoint: Sendable {
         var outcome = Outcome(status: 200, reason: "ok", isAccepted: true)
         outcome.device = device
         outcome.id = reader.request.id.map { reader.scanner.content($0) }
-        outcome.fault = Fault.asked(by: text, attempts: attempts)
+        outcome.fault =
+            Fault.asked(by: text, attempts: attempts)
             ?? state.faults.rates.draw(device: device, attempts: attempts)
         outcome.isValidation = reader.request.parts.contains(.validateOnly)
         outcome.isAccepted = outcome.fault?.isAccepted ?? true

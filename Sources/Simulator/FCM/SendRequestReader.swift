@@ -112,7 +112,9 @@ struct SendRequestReader {
             guard role == .applePayload, reader.scanner.equals(key, Self.aps) else {
                 return try reader.scanner.skipValue()
             }
-            guard reader.scanner.peek() == UInt8(ascii: "{") else { throw Violation.badValue("Not an object.", at: "aps") }
+            guard reader.scanner.peek() == UInt8(ascii: "{") else {
+                throw Violation.badValue("Not an object.", at: "aps")
+            }
             try reader.members { reader, inner in
                 if reader.scanner.equals(inner, Self.alert) { reader.request.parts.insert(.appleAlert) }
                 try reader.scanner.skipValue()

@@ -46,7 +46,8 @@ struct StateDirectory {
     func prepareAccount(_ project: String, isFirst: Bool, tokenURI: String) throws -> ServiceAccount {
         let file = accountFile(project, isFirst: isFirst)
         var keyFile: ServiceAccount.KeyFile
-        if let text = read(file), let known = try? JSONDecoder().decode(ServiceAccount.KeyFile.self, from: Data(text.utf8)),
+        if let text = read(file),
+            let known = try? JSONDecoder().decode(ServiceAccount.KeyFile.self, from: Data(text.utf8)),
             known.projectID == project
         {
             keyFile = known
