@@ -84,7 +84,7 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
         tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
-        tests("HTTP2Tests", ["HTTP2", "Threading", "TestSupport"]),
+        tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
