@@ -83,7 +83,9 @@ struct SimulatorCommand: AsyncParsableCommand {
             if json { JSONLogHandler(label: label) } else { TextLogHandler(label: label) }
         }
         let logger = Logger(label: "simulator")
-        let service = SimulatorService(configuration: try configuration(), logger: logger)
+        let service = SimulatorService(configuration: try configuration(), logger: logger) { [json] whereabouts in
+            StandardStream.output.write((json ? try whereabouts.json : whereabouts.text) + "\n")
+        }
         try await ServiceGroup(
             services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
         ).run()
@@ -109,7 +111,6 @@ struct SimulatorCommand: AsyncParsableCommand {
         configuration.keptIDs = keepIds
         configuration.journal = journal
         configuration.readyFile = readyFile
-        configuration.printsJSON = json
         return configuration
     }
 }

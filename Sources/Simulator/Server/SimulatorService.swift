@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HTTP2
 import Logging
 import ServiceLifecycle
@@ -9,16 +8,7 @@ struct SimulatorService: Service {
     let configuration: SimulatorConfiguration
     let logger: Logger
     /// Called once requests are answered.
-    var whenReady: @Sendable (Whereabouts) -> Void = { _ in }
-
-    init(
-        configuration: SimulatorConfiguration, logger: Logger,
-        whenReady: @escaping @Sendable (Whereabouts) -> Void = { _ in }
-    ) {
-        self.configuration = configuration
-        self.logger = logger
-        self.whenReady = whenReady
-    }
+    let whenReady: @Sendable (Whereabouts) throws -> Void
 
     func run() async throws {
         let directory = try StateDirectory(configuration.stateDirectory)
@@ -34,7 +24,8 @@ struct SimulatorService: Service {
         let whereabouts = try prepareAccounts(in: directory, endpoints, port: server.port)
         endpoints.attach(server, tokenURI: whereabouts.url + "/token")
         server.start()
-        try announce(whereabouts, directory)
+        if let file = configuration.readyFile { try directory.write(whereabouts.json + "\n", to: file) }
+        try whenReady(whereabouts)
         await flushJournal(endpoints)
         server.stop()
         endpoints.detach()
@@ -61,15 +52,6 @@ struct SimulatorService: Service {
                     project: project, keyFile: directory.accountFile(project, isFirst: index == 0)))
         }
         return Whereabouts(url: url, caFile: directory.authorityFile, accounts: accounts)
-    }
-
-    private func announce(_ whereabouts: Whereabouts, _ directory: StateDirectory) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let line = String(decoding: try encoder.encode(whereabouts), as: UTF8.self)
-        if let file = configuration.readyFile { try directory.write(line + "\n", to: file) }
-        StandardStream.output.write((configuration.printsJSON ? line : whereabouts.text) + "\n")
-        whenReady(whereabouts)
     }
 
     /// Until shutdown: what waits in the journal goes out once a second.
