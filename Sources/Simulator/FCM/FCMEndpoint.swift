@@ -92,7 +92,7 @@ struct FCMEndpoint: Sendable {
             ?? state.faults.rates.draw(device: device, attempts: attempts)
         outcome.isValidation = reader.request.parts.contains(.validateOnly)
         outcome.isAccepted = outcome.fault?.isAccepted ?? true
-        if outcome.isAccepted, !outcome.isValidation { accept(device, outcome.id, reader.request, &state) }
+        if outcome.isAccepted, !outcome.isValidation { accept(device, reader, &state) }
         guard let fault = outcome.fault else {
             let response = success(project, outcome, &state)
             finish(outcome, at: now, &state)
@@ -102,9 +102,8 @@ struct FCMEndpoint: Sendable {
         return fail(fault, outcome, project, Hash64.combine(device, UInt64(attempts) &+ seed), now, &state)
     }
 
-    private func accept(
-        _ device: UInt64, _ id: ArraySlice<UInt8>?, _ request: SendRequest, _ state: inout SimulatorState
-    ) {
+    private func accept(_ device: UInt64, _ reader: SendRequestReader, _ state: inout SimulatorState) {
+        let request = reader.request
         let appearance: DeviceModel.Appearance
         if request.parts.contains(.notification) {
             appearance = .system(tagged: request.tag != nil)
@@ -112,8 +111,8 @@ struct FCMEndpoint: Sendable {
             let isShown = request.parts.contains(.text) && !request.parts.contains(.silent)
             appearance = isShown ? .deduplicated : .hidden
         }
-        let hashed = id.map { (hash: Hash64.hash($0, seed: seed), text: $0) }
-        state.devices.accept(device: device, id: hashed, as: appearance)
+        let id = request.id.map { (hash: reader.scanner.hash($0, seed: seed), text: reader.scanner.content($0)) }
+        state.devices.accept(device: device, id: id, as: appearance)
     }
 
     // MARK: Answers

@@ -34,7 +34,9 @@ struct SimulatorState: Sendable {
     /// The end of the next message's name, `0:<microseconds>%<hex>`: the same for the same seed and count.
     mutating func nextMessageID() -> [UInt8] {
         accepted += 1
-        var id = Array("0:".utf8)
+        var id: [UInt8] = []
+        id.reserveCapacity(40)
+        id.append(contentsOf: "0:".utf8)
         id.append(contentsOf: String(1_774_000_000_000_000 + accepted).utf8)
         id.append(UInt8(ascii: "%"))
         JSONWriter.appendHex(Hash64.combine(seed, accepted), to: &id)
