@@ -38,7 +38,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "File of changes to make while running, one a line: '@10000 e503=20%' or '30s none'.")
     var script: String?
 
-    @Option(help: "Messages that each project may send, 600000/min or 1000/s; more are answered 429.")
+    @Option(help: "Messages that may be sent, 600000/min or 1000/s; more are answered 429.")
     var rate: String?
 
     @Option(help: "Seconds in Retry-After of 429 and 503.")
