@@ -24,6 +24,10 @@ enum Hash64 {
         hash(bytes, bytes.indices, seed: seed)
     }
 
+    static func hash(_ bytes: ArraySlice<UInt8>, seed: UInt64) -> UInt64 {
+        hash(Array(bytes), seed: seed)
+    }
+
     /// One well-mixed number from two, for draws that must not depend on the order of requests.
     static func combine(_ first: UInt64, _ second: UInt64) -> UInt64 {
         mixed(fold(first ^ (second &* 0x9E37_79B9_7F4A_7C15)) &+ second)

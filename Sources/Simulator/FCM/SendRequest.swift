@@ -31,6 +31,7 @@ struct SendRequest {
         static let applePriority5 = Parts(rawValue: 1 << 5)
         static let applePriorityOther = Parts(rawValue: 1 << 6)
         static let validateOnly = Parts(rawValue: 1 << 7)
+        static let secondTarget = Parts(rawValue: 1 << 8)
     }
 
     var target: Target?

@@ -47,7 +47,7 @@ struct SendRequestReader {
         case .string(let check):
             let text = try string()
             try TextRules.check(text, check, scanner)
-            try note(text, rule.role)
+            note(text, rule.role)
         case .message(let shape): try object(shape)
         case .textMap(let check): try textMap(check, rule.role)
         case .choice(let choice):
@@ -112,7 +112,9 @@ struct SendRequestReader {
             guard role == .applePayload, reader.scanner.equals(key, Self.aps) else {
                 return try reader.scanner.skipValue()
             }
-            guard reader.scanner.peek() == UInt8(ascii: "{") else { throw Violation.badValue("Not an object.", at: "aps") }
+            guard reader.scanner.peek() == UInt8(ascii: "{") else {
+                throw Violation.badValue("Not an object.", at: "aps")
+            }
             try reader.members { reader, inner in
                 if reader.scanner.equals(inner, Self.alert) { reader.request.parts.insert(.appleAlert) }
                 try reader.scanner.skipValue()
@@ -208,7 +210,7 @@ extension SendRequestReader {
     private static let bodyName = Array("body".utf8)
     private static let idNames = [Array("id".utf8), Array("_id".utf8)]
 
-    private mutating func note(_ text: JSONText, _ role: FieldRule.Role) throws {
+    private mutating func note(_ text: JSONText, _ role: FieldRule.Role) {
         let target: SendRequest.Target
         switch role {
         case .token, .fid: target = .device(text)
@@ -219,7 +221,7 @@ extension SendRequestReader {
             return
         default: return
         }
-        if request.target != nil { throw Violation.secondTarget }
+        if request.target != nil { request.parts.insert(.secondTarget) }  // a fault of the message, not of this field
         request.target = target
     }
 
@@ -259,6 +261,7 @@ extension SendRequestReader {
 
     private func checkWhole() throws {
         guard let target = request.target else { throw Violation.noTarget.inside("message") }
+        if request.parts.contains(.secondTarget) { throw Violation.secondTarget.inside("message") }
         var limit = Self.deviceLimit
         if case .group(_, isTopic: true) = target { limit = Self.topicLimit }
         guard request.sizes.payload <= limit, request.sizes.applePayload <= Self.deviceLimit else {

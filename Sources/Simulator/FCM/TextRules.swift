@@ -5,25 +5,21 @@ enum TextRules {
     ) throws(Violation) {
         switch check {
         case .any: return
-        case .token: if !isToken(content(text, scanner)) { throw Violation.badToken }
-        case .topic: if !isLabel(content(text, scanner), 900) { throw Violation.badValue("Invalid topic name.") }
+        case .token: if !isToken(scanner.content(text)) { throw Violation.badToken }
+        case .topic: if !isLabel(scanner.content(text), 900) { throw Violation.badValue("Invalid topic name.") }
         case .condition:
-            if !TopicCondition.isValid(Array(content(text, scanner))) { throw Violation.badValue("Invalid condition.") }
+            if !TopicCondition.isValid(Array(scanner.content(text))) { throw Violation.badValue("Invalid condition.") }
         case .analyticsLabel:
-            if !isLabel(content(text, scanner), 50) { throw Violation.badValue("Invalid analytics label.") }
-        case .color: if !isColor(content(text, scanner)) { throw Violation.badValue("Not of the form #rrggbb.") }
-        case .httpsURL: if !isHTTPS(content(text, scanner)) { throw Violation.badValue("HTTPS is required.") }
-        case .timestamp: if !isTimestamp(content(text, scanner)) { throw Violation.badValue("Not RFC 3339.") }
+            if !isLabel(scanner.content(text), 50) { throw Violation.badValue("Invalid analytics label.") }
+        case .color: if !isColor(scanner.content(text)) { throw Violation.badValue("Not of the form #rrggbb.") }
+        case .httpsURL: if !isHTTPS(scanner.content(text)) { throw Violation.badValue("HTTPS is required.") }
+        case .timestamp: if !isTimestamp(scanner.content(text)) { throw Violation.badValue("Not RFC 3339.") }
         case .duration:
-            guard milliseconds(content(text, scanner)) != nil else { throw Violation.badValue("Not a duration.") }
+            guard milliseconds(scanner.content(text)) != nil else { throw Violation.badValue("Not a duration.") }
         case .timeToLive:
-            guard let span = milliseconds(content(text, scanner)) else { throw Violation.badValue("Invalid ttl.") }
+            guard let span = milliseconds(scanner.content(text)) else { throw Violation.badValue("Invalid ttl.") }
             guard span <= 2_419_200_000 else { throw Violation.badValue("Out of range.") }
         }
-    }
-
-    private static func content(_ text: JSONText, _ scanner: JSONScanner) -> ArraySlice<UInt8> {
-        text.isEscaped ? scanner.decoded(text)[...] : scanner.bytes[text.range]
     }
 
     /// A token is opaque, but never empty, and has visible ASCII only.

@@ -79,10 +79,11 @@ extension Violation {
     static let secondTarget = Violation(
         .request, message: "Invalid JSON payload received. oneof field is already set.",
         description: "oneof field 'target' is already set.")
-    static let badToken = Violation(
-        .message, at: "message.token", message: "The registration token is not a valid FCM registration token")
+    /// Its field is `message.token` (or `message.fid`): what tells a client that the address is at fault.
+    static let badToken = Violation(.message, message: "The registration token is not a valid FCM registration token")
     static let tooBig = Violation(.bare, message: "Message is too big.")
     static let appleDataPriority = Violation(
-        .message, at: "message.apns.headers", message: "Apple data-only message with a priority other than 5.",
+        .message, at: "message.apns.headers",
+        message: "Apple data-only message with a priority other than 5.",
         description: "Only priority 5 is allowed here.")
 }

@@ -28,6 +28,11 @@ extension JSONScanner {
         return decoded
     }
 
+    /// As `decoded`, without a copy where none is needed.
+    func content(_ text: JSONText) -> ArraySlice<UInt8> {
+        text.isEscaped ? decoded(text)[...] : bytes[text.range]
+    }
+
     func equals(_ text: JSONText, _ expected: [UInt8]) -> Bool {
         guard !text.isEscaped else { return decoded(text) == expected }
         guard text.end - text.start == expected.count else { return false }
