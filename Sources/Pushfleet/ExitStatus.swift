@@ -82,4 +82,4 @@ private func write(_ text: String, to descriptor: Int32) {
 }
 
 /// A peer that closes its connection is an error of that call, not the end of the process.
-func ignoreBrokenPipes() { unsafe _ = signal(SIGPIPE, SIG_IGN) }
+func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }

@@ -21,11 +21,18 @@ struct CampaignCommand: AsyncParsableCommand {
 }
 
 /// Reads and checks a campaign file; every problem at once.
-func readCampaign(_ path: String) throws -> CampaignFile {
+func readCampaign(_ path: String) throws -> (campaign: CampaignFile, body: String) {
     guard let data = FileManager.default.contents(atPath: path) else {
         throw CommandFailure("file: \(path) cannot be read; name a campaign file (JSON)")
     }
-    return try CampaignFile.parse([UInt8](data), mode: .strict, measuring: FCMMeter.sizes)
+    let campaign = try CampaignFile.parse([UInt8](data), mode: .strict, meter: FCMMeter())
+    return (campaign, String(decoding: data, as: UTF8.self))
+}
+
+/// What each language of a campaign weighs, by the renderer that sends it.
+func weigh(_ campaign: CampaignFile) -> [SizeReport] {
+    guard case .inline(let message)? = campaign.message else { return [] }
+    return FCMMeter().sizes(of: message, delivery: campaign.delivery)
 }
 
 struct CampaignValidate: AsyncParsableCommand {
@@ -50,9 +57,9 @@ struct CampaignValidate: AsyncParsableCommand {
         try await reportingFailures {
             var report = Report(valid: true, problems: [], sizes: [])
             do {
-                let sizes = try readCampaign(file).sizes
-                report.sizes = sizes.map {
-                    .init(transport: $0.transport.name, language: $0.language, bytes: $0.bytes, limit: $0.limit)
+                report.sizes = weigh(try readCampaign(file).campaign).map {
+                    .init(
+                        transport: $0.transport.name, language: $0.language ?? "-", bytes: $0.bytes, limit: $0.limit)
                 }
             } catch let problems as ContentProblems {
                 report.valid = false
@@ -93,9 +100,9 @@ struct CampaignCreate: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let campaign = try readCampaign(file)
+            let (campaign, body) = try readCampaign(file)
             try await database.withClient { client in
-                let created = try await AdminStore(client).createCampaign(campaign)
+                let created = try await AdminStore(client).createCampaign(campaign, body: body)
                 if output.json {
                     writeOutput(try jsonLine(created))
                 } else {

@@ -56,9 +56,9 @@ struct CredentialAdd: AsyncParsableCommand {
         }
     }
 
-    private func readAccount(_ path: String) throws -> ServiceAccount {
+    private func readAccount(_ path: String) throws -> FCMKeyFile {
         do {
-            return try ServiceAccount(file: path)
+            return try FCMKeyFile(path: path)
         } catch {
             throw CommandFailure("file: \(error)")
         }

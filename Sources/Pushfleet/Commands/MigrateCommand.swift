@@ -27,7 +27,7 @@ struct MigrateUp: AsyncParsableCommand {
         try await reportingFailures {
             try await database.withClient { client in
                 let applied = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).up(to: to)
-                for migration in applied { writeOutput("applied  \(migration.label)\n") }
+                for migration in applied { writeOutput("applied  \(migration.title)\n") }
                 if applied.isEmpty { writeOutput("up to date\n") }
             }
         }
@@ -45,7 +45,7 @@ struct MigrateDown: AsyncParsableCommand {
         try await reportingFailures {
             try await database.withClient { client in
                 let undone = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).down(to: to)
-                for migration in undone { writeOutput("taken back  \(migration.label)\n") }
+                for migration in undone { writeOutput("taken back  \(migration.title)\n") }
                 if undone.isEmpty { writeOutput("nothing to take back\n") }
             }
         }
@@ -62,15 +62,10 @@ struct MigrateStatus: AsyncParsableCommand {
         try await reportingFailures {
             try await database.withClient { client in
                 let states = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).status()
-                var table = TextTable(["MIGRATION", "STATE", "SAFE WITH WORKERS", "LOWEST BINARY"], right: [3])
-                for state in states {
-                    table.add([
-                        state.label, state.isApplied ? "applied" : "missing",
-                        state.safeWithWorkers ? "yes" : "no", "\(state.lowestBinary)",
-                    ])
-                }
+                var table = TextTable(["MIGRATION", "STATE", "LOWEST BINARY"], right: [2])
+                for state in states { table.add([state.title, "\(state.state)", "\(state.lowestBinary)"]) }
                 writeOutput(table.text)
-                if states.contains(where: { !$0.isApplied }) { writeOutput("next: pushfleet migrate up\n") }
+                if states.contains(where: { $0.state == .pending }) { writeOutput("next: pushfleet migrate up\n") }
             }
         }
     }

@@ -45,6 +45,8 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
+    var trustFile: String? { caFile ?? environment("PUSHFLEET_CA_FILE") }
+
     var roleNames: [String] { roles.split(separator: ",").map { String($0) } }
 
     func run() async throws {

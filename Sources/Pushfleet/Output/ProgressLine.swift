@@ -12,7 +12,7 @@ struct ProgressLine {
     mutating func show(_ label: String, done: Int64, total: Int64?, note: String = "") {
         let now = clock.now
         samples.append((now, done))
-        samples.removeAll { $0.at + .seconds(5) < now && samples.count > 2 }
+        while samples.count > 2, samples[0].at + .seconds(5) < now { samples.removeFirst() }
         let text = line(label, done, total, note, now)
         if isTerminal {
             writeError("\r\u{1B}[2K" + text)

@@ -1,6 +1,5 @@
 import Delivery
 import Domain
-import HTTP2
 import Transports
 
 extension TransportHost {
@@ -8,19 +7,21 @@ extension TransportHost {
     func makeTransport(_ credential: CredentialReference) throws -> FCMTransport {
         guard credential.transport == .fcm else {
             throw TransportUnavailable(
-                reason: .credentialUnusable,
-                description: "credential \(credential.name): this worker cannot send through \(credential.transport.name)")
+                reason: .credentialUnusable, description: "this worker cannot send through \(credential.transport.name)")
         }
-        let account: ServiceAccount
+        var configuration = FCMConfiguration()
+        if let endpoint = credential.endpoint { configuration.endpoint = endpoint }
+        configuration.trustFile = settings.trustFile
+        configuration.maximumConnections = settings.connections
+        configuration.streamsPerConnection = settings.streamsPerConnection
         do {
-            account = try ServiceAccount(file: credential.file)
+            return try FCMTransport(
+                credential: credential.id, keyFile: credential.file, worker: worker, tokens: tokens,
+                configuration: configuration, logger: logger)
         } catch {
             throw TransportUnavailable(
                 reason: .credentialUnusable,
-                description: "credential \(credential.name): \(error); mend the file, then: pushfleet credential resume")
+                description: "\(error); mend it, then: pushfleet credential resume \(credential.name)")
         }
-        return try FCMTransport(
-            credential: credential.id, account: account, endpoint: credential.endpoint, settings: settings,
-            tokens: tokens, worker: worker, logger: logger)
     }
 }

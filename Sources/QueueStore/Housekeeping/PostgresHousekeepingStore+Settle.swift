@@ -2,26 +2,32 @@ import Domain
 import Postgres
 
 extension PostgresHousekeepingStore {
-    /// Level-triggered: what comes back later is settled by a later call.
+    /// Called again and again until nothing is left: what comes back later, from a worker or as a retry, is found by a
+    /// later call. Leased batches are left alone, since they come back first with what is known.
     package func settle(shard: Shard) async throws -> Int {
         var settled = 0
-        for (outcome, list) in [
-            (Outcome.cancelled, PostgresQuery.listCancelled(shard: shard)), (.expired, .listExpired(shard: shard)),
-        ] {
-            for row in try await client.query(list) {
-                settled += try await client.query(
-                    .settle(shard: shard, bucket: row.int32(0), batches: row.int64Array(1), as: outcome),
-                    deadline: .seconds(30)
-                ).count
-            }
+        for row in try await client.query(.cancelledBatches(of: shard), deadline: .seconds(5)) {
+            settled += try await settle(row, of: shard, as: .cancelled)
         }
-        return settled + (try await client.query(.settleRetries(shard: shard, limit: 5_000), deadline: .seconds(30))).count
+        for row in try await client.query(.expiredBatches(of: shard), deadline: .seconds(5)) {
+            settled += try await settle(row, of: shard, as: .expired)
+        }
+        settled += try await client.query(.settleRetries(of: shard, limit: 5000), deadline: .seconds(10)).count
+        for row in try await client.query(.cancelledNotifications(of: shard), deadline: .seconds(5)) {
+            let query = PostgresQuery.cancelNotification(row.int64(0), shard: shard)
+            settled += try await client.query(query, deadline: .seconds(5)).count
+        }
+        return settled
+    }
+
+    private func settle(_ row: PostgresRow, of shard: Shard, as outcome: Outcome) async throws -> Int {
+        let query = PostgresQuery.settle(row.int64Array(1), bucket: row.int32(0), shard: shard, as: outcome)
+        return try await client.query(query, deadline: .seconds(30)).count
     }
 }
 
 extension PostgresQuery {
-    /// Open batches of cancelled runs. Leased ones are left alone: they come back first, with what is known.
-    static func listCancelled(shard: Shard) -> PostgresQuery {
+    static func cancelledBatches(of shard: Shard) -> PostgresQuery {
         """
         SELECT open.bucket_id, array_agg(open.id)
         FROM (
@@ -35,7 +41,7 @@ extension PostgresQuery {
         """
     }
 
-    static func listExpired(shard: Shard) -> PostgresQuery {
+    static func expiredBatches(of shard: Shard) -> PostgresQuery {
         """
         SELECT open.bucket_id, array_agg(open.id)
         FROM (
@@ -49,15 +55,17 @@ extension PostgresQuery {
         """
     }
 
-    /// Ends what is left of these batches; the statement itself checks that it may. A job that may have left under an
-    /// earlier holder ends as in_doubt.
-    static func settle(shard: Shard, bucket: Int32, batches: [Int64], as outcome: Outcome) -> PostgresQuery {
+    /// Ends every unmarked job of these batches, if the run is cancelled or the batch expired; what may have left is
+    /// in_doubt.
+    static func settle(_ batches: [Int64], bucket: Int32, shard: Shard, as outcome: Outcome) -> PostgresQuery {
         """
         WITH open AS MATERIALIZED (
             SELECT b.id, b.run_id, b.marked, b.doubtful, b.content_version
             FROM pushfleet.batch b
             JOIN pushfleet.run ON run.id = b.run_id
-            WHERE b.shard = \(shard.rawValue) AND b.id = ANY (\(batches)) AND b.bucket_id = \(bucket)
+            WHERE b.shard = \(shard.rawValue)
+                AND b.id = ANY (\(batches))
+                AND b.bucket_id = \(bucket)
                 AND b.state IN (0, 5)
                 AND CASE \(outcome.rawValue) WHEN 5 THEN run.status = 3 WHEN 4 THEN b.expires_at <= now() END
             ORDER BY b.id
@@ -67,25 +75,25 @@ extension PostgresQuery {
             INSERT INTO pushfleet.delivery (
                 shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
             )
-            SELECT \(shard.rawValue), open.run_id, j.number, j.subscriber_id, open.id, j.ordinal,
+            SELECT \(shard.rawValue), open.run_id, job.number, job.subscriber_id, open.id, job.ordinal,
                 CASE
-                    WHEN open.doubtful IS NOT NULL AND get_bit(open.doubtful, j.ordinal) = 1 THEN 7
+                    WHEN open.doubtful IS NOT NULL AND get_bit(open.doubtful, job.ordinal) = 1 THEN 7
                     ELSE \(outcome.rawValue)
                 END,
-                j.attempts, coalesce(j.content_version, open.content_version)
+                job.attempts, coalesce(job.content_version, open.content_version)
             FROM open
-            JOIN pushfleet.job j
-                ON j.shard = \(shard.rawValue) AND j.bucket_id = \(bucket) AND j.batch_id = open.id
-            WHERE get_bit(open.marked, j.ordinal) = 0
+            JOIN pushfleet.job
+                ON job.shard = \(shard.rawValue) AND job.bucket_id = \(bucket) AND job.batch_id = open.id
+            WHERE get_bit(open.marked, job.ordinal) = 0
             RETURNING batch_id, outcome
         ),
         tally AS MATERIALIZED (
-            SELECT batch_id,
-                (count(*) FILTER (WHERE outcome = 4))::int AS expired,
-                (count(*) FILTER (WHERE outcome = 5))::int AS cancelled,
-                (count(*) FILTER (WHERE outcome = 7))::int AS in_doubt
+            SELECT closed.batch_id,
+                count(*) FILTER (WHERE closed.outcome = 4)::int AS expired,
+                count(*) FILTER (WHERE closed.outcome = 5)::int AS cancelled,
+                count(*) FILTER (WHERE closed.outcome = 7)::int AS in_doubt
             FROM closed
-            GROUP BY batch_id
+            GROUP BY closed.batch_id
         )
         UPDATE pushfleet.batch b
         SET state = 2,

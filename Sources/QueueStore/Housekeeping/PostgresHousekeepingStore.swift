@@ -1,41 +1,28 @@
 import Domain
+import Logging
 import Postgres
 
-/// The janitor's statements. One connection is enough: they follow one another.
+/// The janitor's side of the queue in PostgreSQL.
 package struct PostgresHousekeepingStore: HousekeepingStore {
     let client: PostgresClient
-    /// Buckets sealed for longer than this are emptied into the current one, so that a slow run pins no partition.
     let evacuateAfter: Duration
+    let checkpoints: Checkpoints
+    let logger: Logger
 
-    package init(_ client: PostgresClient, evacuateAfter: Duration = .seconds(86_400)) {
+    /// - Parameter evacuateAfter: how long a sealed job partition may be pinned by open batches before these move out.
+    package init(
+        client: PostgresClient, evacuateAfter: Duration = .seconds(86_400), checkpoints: Checkpoints = .none,
+        logger: Logger = Logger(label: "pushfleet.queue")
+    ) {
         self.client = client
         self.evacuateAfter = evacuateAfter
+        self.checkpoints = checkpoints
+        self.logger = logger
     }
 
     package func shards() async throws -> [Shard] { try await client.shards() }
 
-    package func sight(as janitor: WorkerID, longestGap: Duration) async throws {
-        _ = try await client.query(.sight(janitor: janitor, longestGap: longestGap))
-    }
-
-    package func forgetWorkers(lapsedFor span: Duration) async throws {
-        _ = try await client.query(
-            """
-            DELETE FROM pushfleet.worker w
-            WHERE w.lease_until < now() - \(PostgresInterval(span))
-                AND NOT EXISTS (SELECT FROM pushfleet.batch b WHERE b.holder = w.id AND b.state = 1)
-            """)
-    }
-
     package func ensureDays() async throws {
-        _ = try await client.query("SELECT 1 FROM pushfleet.ensure_days(7)", deadline: .seconds(30))
-    }
-}
-
-extension PostgresClient {
-    /// The shards that any app's subscribers lie in.
-    func shards() async throws(PostgresError) -> [Shard] {
-        let rows = try await query("SELECT DISTINCT unnest(shards) AS shard FROM pushfleet.app ORDER BY shard")
-        return rows.map { Shard(rawValue: $0.int16(0)) }
+        _ = try await client.query(.ensureDays, deadline: .seconds(30))
     }
 }
