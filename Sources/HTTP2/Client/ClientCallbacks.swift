@@ -80,7 +80,9 @@ extension ClientConnection {
         guard !isAnswer else { return }
         let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         serverLimit = Int(limit)
-        if phase == .awaitingSettings { phase = .open }
+        guard phase == .awaitingSettings else { return }
+        phase = .open
+        idleSince = clock.now
     }
 
     /// libnghttp2 closes the streams that the GOAWAY does not accept, once this returned.

@@ -4,9 +4,15 @@ import Glibc
 extension ServerConnection {
     /// Asks the handler about a request that is complete, and does what it says.
     func handle(_ number: Int) {
+        if let lastAccepted, streams[number].id > lastAccepted {
+            // Read before the GOAWAY went out: libnghttp2 closes it when it does.
+            return leaveOpen(number)
+        }
         requests += 1
         let action = handler(streams[number].request)
         let stream = streams[number].id
+        let isLatest = stream > lastHandled
+        lastHandled = max(lastHandled, stream)
         switch action {
         case .respond(let response): respond(stream, response)
         case .respondAfter(let delay, let response): later.append((delay, stream, response))
@@ -15,11 +21,15 @@ extension ServerConnection {
         case .refuse: reset(stream, NGHTTP2_REFUSED_STREAM.rawValue)
         case .goAway(answeringThis: let response?):
             respond(stream, response)
-            goAway(last: stream)
+            goAway(last: lastHandled)
         case .goAway(answeringThis: nil):
             leaveOpen(number)
-            goAway(last: stream)
-        case .goAwayUnprocessed: goAway(last: max(0, stream - 2))
+            goAway(last: lastHandled)
+        case .goAwayUnprocessed where isLatest: goAway(last: max(0, stream - 2))
+        case .goAwayUnprocessed:
+            // A GOAWAY cannot leave out this one alone, and later ones were complete before it.
+            reset(stream, NGHTTP2_REFUSED_STREAM.rawValue)
+            goAway(last: lastHandled)
         case .closeConnection(let hard): end = hard ? .hard : .orderly
         }
     }

@@ -23,6 +23,8 @@ final class ServerConnection {
     var end: End?
     /// The last stream that a GOAWAY of ours accepts.
     var lastAccepted: Int32?
+    /// The highest stream that the handler saw.
+    var lastHandled: Int32 = 0
     var openStreams = 0
     var leftOpen = 0
     var waitsForRoom = false

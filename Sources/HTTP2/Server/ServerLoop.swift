@@ -51,10 +51,7 @@ final class ServerLoop {
         maxConcurrentStreams = configuration.maxConcurrentStreams
     }
 
-    deinit {
-        close(listener)
-        buffer.deallocate()
-    }
+    deinit { buffer.deallocate() }
 
     /// Runs until it is told to stop.
     func run() {
@@ -73,6 +70,7 @@ final class ServerLoop {
             fireTimers()
         }
         connections.removeAll()
+        close(listener)
     }
 
     private func takeMessages() {
