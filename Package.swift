@@ -46,6 +46,7 @@ let package = Package(
         wrapper("Logging", ["Threading"]),
         wrapper("ServiceLifecycle", ["Threading", "Logging"]),
         module("ArgumentParser", ["Threading", "Logging"]),
+        module("Loops", ["Logging", "ServiceLifecycle"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
@@ -61,9 +62,9 @@ let package = Package(
             plugins: ["EmbedMigrations"]),
         .plugin(name: "EmbedMigrations", capability: .buildTool()),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
-        module("Housekeeping", ["Domain", "Logging", "ServiceLifecycle"]),
+        module("Housekeeping", ["Domain", "Loops", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),
-        module("Scheduling", ["Domain", "Logging", "ServiceLifecycle"]),
+        module("Scheduling", ["Domain", "Loops", "Logging", "ServiceLifecycle"]),
 
         .executableTarget(
             name: "Simulator",

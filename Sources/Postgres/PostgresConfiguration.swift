@@ -10,8 +10,9 @@ package struct PostgresConfiguration: Sendable {
 
     /// - Parameter connectionString: a URL (`postgresql://user:password@host:5432/database?sslmode=require`) or
     ///   `key=value` pairs (PostgreSQL manual 34.1.1); libpq reads it, and takes what it leaves out, or all if it is
-    ///   empty, from the standard variables (`PGHOST`, `PGPASSWORD`, `PGSSLMODE`, …). Several hosts, a service and a
-    ///   password file work as they do with psql. A string that cannot be read shows when connecting.
+    ///   empty, from the standard variables (`PGHOST`, `PGPASSWORD`, `PGSSLMODE`, …). A service and a password file work
+    ///   as they do with psql, and so do several hosts, of which `target_session_attrs=read-write` finds the primary. A
+    ///   string that cannot be read shows when connecting.
     package init(
         _ connectionString: String = "", applicationName: String = "pushfleet", preparedStatements: Bool = true
     ) {

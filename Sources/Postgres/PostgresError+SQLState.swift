@@ -12,7 +12,8 @@ extension PostgresError.Code {
             case "53300": .tooManyConnections
             case "25006": .readOnly
             case "25P02": .failedTransaction
-            case "26000": .staleStatement
+            // No such prepared statement, or another of that name.
+            case "26000", "42P05": .staleStatement
             case "23505", "23P01": .uniqueViolation
             case "23514": .checkViolation
             case "23502": .notNullViolation
@@ -21,6 +22,8 @@ extension PostgresError.Code {
             case "42P01", "42703", "42883", "42704", "3F000", "3D000": .undefinedObject
             case "42501": .insufficientPrivilege
             case "P0001": .raised
+            // A message that we built wrongly. If it is a connection pooler's word for its troubles, it hangs up too.
+            case "08P01": .other
             default: Self(sqlStateClass: sqlState.prefix(2))
             }
     }

@@ -24,6 +24,41 @@ enum TestServer {
 
     static let logger = Logger(label: "postgres-tests") { _ in SilentLogHandler() }
 
+    /// The URL with options set otherwise, which libpq takes in its query.
+    static func url(adding options: [String: String]) throws -> String {
+        let url = try url()
+        let query = options.map { "\($0)=\($1)" }.joined(separator: "&")
+        return url + (url.contains("?") ? "&" : "?") + query
+    }
+
+    /// Lends a relay to the server, which must listen on 127.0.0.1, and breaks it.
+    static func withRelay<Result>(_ body: (Relay) async throws -> Result) async throws -> Result {
+        let port = try await withConnection { connection in
+            try await connection.query("SELECT inet_server_port()").first?.int32OrNil(0)
+        }
+        let relay = try Relay(target: UInt16(try #require(port, "The test server must be reached over TCP.")))
+        defer { relay.goDown() }
+        return try await body(relay)
+    }
+
+    /// Lends a client that goes through a relay.
+    static func withRelayedClient<Result>(
+        connections: Int = 1, _ body: (PostgresClient, Relay) async throws -> Result
+    ) async throws -> Result {
+        try await withRelay { relay in
+            let url = try url(adding: ["host": "127.0.0.1", "port": "\(relay.port)"])
+            let client = PostgresClient(PostgresConfiguration(url), connections: connections, logger: logger)
+            do {
+                let result = try await body(client, relay)
+                await client.close()
+                return result
+            } catch {
+                await client.close()
+                throw error
+            }
+        }
+    }
+
     /// Lends a client, and closes it.
     static func withClient<Result>(
         connections: Int = 1, preparedStatements: Bool = true, _ body: (PostgresClient) async throws -> Result
@@ -59,11 +94,6 @@ enum TestServer {
 private struct SilentLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.critical
-
-    subscript(metadataKey key: String) -> Logger.MetadataValue? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
 
     func log(event: LogEvent) {}
 }

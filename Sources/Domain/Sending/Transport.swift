@@ -1,7 +1,7 @@
 /// A way out for one route: renders jobs, sends them, and says what became of each.
 ///
 /// Sending never waits for an answer: results come through the sink, in any order, each ticket exactly once.
-package protocol Transport: Sendable {
+package protocol Transport: AnyObject, Sendable {
     /// Compiles what is the same for every job of a content version. Costly once; the worker keeps the result.
     /// - Throws: `ContentProblems` when the stored content breaks a strict rule.
     func prepare(_ content: ContentVersion) throws -> any PreparedMessage

@@ -6,6 +6,11 @@ extension PostgresConnection {
     package struct Notification: Hashable, Sendable {
         package let channel: String
         package let payload: String
+
+        package init(channel: String, payload: String) {
+            self.channel = channel
+            self.payload = payload
+        }
     }
 
     /// Has notifications of a channel sent to this connection from now on, until it is lost.

@@ -95,7 +95,8 @@ package actor PostgresConnection {
             return try body(session)
         } catch {
             if error.code == .deadlineExceeded || error.code == .malformedResult { abandon() }
-            if error.code == .connectionLost { self.session = nil }
+            // A server that became a standby stays one: the next connection may find the primary.
+            if error.code == .connectionLost || error.code == .readOnly { self.session = nil }
             throw error
         }
     }

@@ -24,13 +24,20 @@ struct Leases: Sendable {
         count = connections.count
     }
 
+    var waiting: Int { waiters.count }
+
     var areAllBack: Bool { free.count == count }
 
     /// A connection, unless there is none or others came before.
     mutating func take() -> PostgresConnection? { waiters.isEmpty ? free.popLast() : nil }
 
-    /// For looking after it: the one that has been free for longest.
-    mutating func takeOldest() -> PostgresConnection? { free.isEmpty ? nil : free.removeFirst() }
+    /// This connection, for looking after it.
+    /// - Returns: false if it is not free, or the client is closed.
+    mutating func take(_ connection: PostgresConnection) -> Bool {
+        guard !isClosed, let index = free.firstIndex(where: { $0 === connection }) else { return false }
+        free.remove(at: index)
+        return true
+    }
 
     mutating func enqueue() -> Waiter {
         lastTicket += 1

@@ -35,8 +35,7 @@ extension PostgresClient: Service {
 
     /// Finds idle connections that broke, and opens one if none is left.
     private func look() async {
-        for _ in connections {
-            guard let connection = leases.withLock({ $0.isClosed ? nil : $0.takeOldest() }) else { break }
+        for connection in connections where leases.withLock({ $0.take(connection) }) {
             await connection.check()
             if !isReady, ask(isUrgent: false) == .connect {
                 do {

@@ -40,7 +40,7 @@ struct ConnectionParameters {
         let count = max(hosts.count, addresses.count, 1)
         guard count > 1 else { return [(self["host"], self["hostaddr"], self["port"])] }
         return (0..<count).map { index in
-            (element(index, of: hosts), element(index, of: addresses), element(index, of: ports) ?? ports.first)
+            (element(index, of: hosts), element(index, of: addresses), element(ports.count == 1 ? 0 : index, of: ports))
         }
     }
 

@@ -11,7 +11,7 @@ struct PreparedStatements {
     static let limit = 256
 
     private var entries: [UInt64: Entry] = [:]
-    private var lastNumber = 0
+    private var generation = 0
 
     var isFull: Bool { entries.count >= Self.limit }
 
@@ -46,12 +46,18 @@ struct PreparedStatements {
         return entry
     }
 
-    mutating func makeEntry(_ query: PostgresQuery) -> Entry {
-        lastNumber += 1
-        return Entry(sql: query.sql, types: query.parameters.map(\.oid), name: "s\(lastNumber)")
+    /// The name says which statement it is: where connections share a server's session behind a pooler, against its
+    /// rules, a name that exists already must not stand for another text.
+    func makeEntry(_ query: PostgresQuery, key: UInt64) -> Entry {
+        let name = "p\(String(key, radix: 16))_\(generation)"
+        return Entry(sql: query.sql, types: query.parameters.map(\.oid), name: name)
     }
 
     mutating func add(_ entry: Entry, key: UInt64) { entries[key] = entry }
 
-    mutating func removeAll() { entries.removeAll() }
+    /// Forgets all. What is prepared from now on has other names.
+    mutating func removeAll() {
+        entries.removeAll()
+        generation += 1
+    }
 }

@@ -19,6 +19,7 @@ extension Session {
     }
 
     func put(_ chunk: [UInt8], until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        guard deadline > .now else { throw copyTimedOut() }
         let isTaken = chunk.withUnsafeBytes { bytes in
             PQputCopyData(handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
         }
@@ -41,6 +42,7 @@ extension Session {
 
     /// Whole rows, some 64 KiB of them; nil after the last one.
     func nextChunk(until deadline: ContinuousClock.Instant) throws(PostgresError) -> [UInt8]? {
+        guard deadline > .now else { throw copyTimedOut() }
         var chunk: [UInt8] = []
         while chunk.count < 65536 {
             var row: UnsafeMutablePointer<CChar>?

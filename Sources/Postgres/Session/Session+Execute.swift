@@ -44,7 +44,7 @@ extension Session {
             _ = try collect(isSent, sending: .nothingLasting, until: deadline)
             statements.removeAll()
         }
-        let entry = statements.makeEntry(query)
+        let entry = statements.makeEntry(query, key: key)
         let isSent = PQsendPrepare(handle, entry.name, query.sql, Int32(entry.types.count), entry.types)
         _ = try collect(isSent, sending: .nothingLasting, until: deadline)
         statements.add(entry, key: key)
@@ -90,7 +90,10 @@ extension Session {
             let answer = PostgresRows(adopting: result)
             switch PQresultStatus(result) {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: rows = answer
-            case PGRES_FATAL_ERROR: failure = failure ?? PostgresError(reading: result)
+            case PGRES_FATAL_ERROR:
+                failure = failure ?? PostgresError(reading: result)
+                // Its hanging up may take a while to arrive, or never does.
+                if isLastWord(result) { throw lost(failure, sending) }
             default: throw PostgresError(.malformedResult, "the statement is no query: COPY has calls of its own")
             }
         }

@@ -2,7 +2,7 @@ import CLibPQ
 import Glibc
 
 extension Session {
-    /// Where a host took how long is not known beforehand: a silent one among several must not use up the time of all.
+    /// How long one host may take that has no `connect_timeout`: a silent one must not use up the time of the others.
     private static let defaultTimeout = Duration.seconds(5)
 
     /// Connects to the first host of the configuration that answers.
@@ -55,7 +55,6 @@ extension Session {
         }
         guard let handle else { throw PostgresError(.connectionFailed, "cannot connect to PostgreSQL: out of memory") }
         let session = Session(adopting: handle, interruption: interruption)
-        PQsetNoticeReceiver(handle, { _, _ in }, nil)
         // Gives the SQLSTATE of a refusal, which has no other way out of libpq 15.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         return session

@@ -10,11 +10,21 @@ final class Session {
     let interruption: Interruption
     var statements = PreparedStatements()
     var buffers = ParameterBuffers()
+    /// The server said that it ends the connection.
+    private var isDoomed = false
 
     /// - Parameter handle: a `PGconn` in any state, owned from now on.
     init(adopting handle: OpaquePointer, interruption: Interruption) {
         self.handle = handle
         self.interruption = interruption
+        // Notices are not printed. Between statements libpq takes a last word of the server for one, too.
+        PQsetNoticeReceiver(
+            handle,
+            { context, notice in
+                guard let context, let notice, isLastWord(notice) else { return }
+                // The handle, which calls this, does not outlive the session.
+                Unmanaged<Session>.fromOpaque(context).takeUnretainedValue().isDoomed = true
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit { PQfinish(handle) }
@@ -34,7 +44,10 @@ final class Session {
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN) | pollReadHangUp, revents: 0)
         guard poll(&descriptor, 1, 0) > 0 else { return true }
         guard descriptor.revents == Int16(POLLIN) else { return false }
-        return PQconsumeInput(handle) == 1 && PQstatus(handle) == CONNECTION_OK
+        guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { return false }
+        // Has libpq look at what it read.
+        _ = PQisBusy(handle)
+        return !isDoomed
     }
 
     /// Blocks until the socket is ready.
@@ -70,6 +83,13 @@ extension ContinuousClock.Instant {
         guard !milliseconds.overflow else { return .max }
         return Int32(clamping: milliseconds.partialValue &+ (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
+}
+
+/// Whether the server ends the connection with this error.
+func isLastWord(_ result: OpaquePointer) -> Bool {
+    // PG_DIAG_SEVERITY_NONLOCALIZED, a macro: PostgreSQL manual 34.3.1.
+    guard let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))) else { return false }
+    return strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0
 }
 
 /// The first line that says something, without the white space around it.

@@ -31,6 +31,13 @@ package struct PostgresQuery: ExpressibleByStringInterpolation, Sendable {
             sql += "$\(parameters.count)"
         }
 
+        /// nil is NULL. An overload of its own: to the compiler an optional that meets a generic parameter in an
+        /// interpolation is a mistake.
+        package mutating func appendInterpolation<Value: PostgresEncodable>(_ value: Value?) {
+            parameters.append(value.parameter)
+            sql += "$\(parameters.count)"
+        }
+
         /// Program text that is no value, such as the name of a partition. Never anything that came from outside.
         package mutating func appendInterpolation(unescaped text: String) { sql += text }
     }

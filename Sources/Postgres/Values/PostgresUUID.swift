@@ -9,11 +9,14 @@ package struct PostgresUUID: Hashable, Sendable {
 extension PostgresUUID: PostgresScalar {
     package static var oid: UInt32 { TypeOID.uuid }
     package static var arrayOID: UInt32 { 2951 }
-    /// No byte at all for text that is no UUID: `uuid_recv` refuses that.
-    package var byteCount: Int { bytes == nil ? 0 : 16 }
+    /// A byte too many for text that is no UUID: the server refuses that.
+    package var byteCount: Int { bytes == nil ? 17 : 16 }
 
     package func write(to memory: UnsafeMutableRawPointer) {
-        guard let bytes else { return }
+        guard let bytes else {
+            memory.initializeMemory(as: UInt8.self, repeating: 0, count: 17)
+            return
+        }
         memory.storeBytes(of: bytes.high.bigEndian, as: UInt64.self)
         memory.storeBytes(of: bytes.low.bigEndian, toByteOffset: 8, as: UInt64.self)
     }
@@ -35,11 +38,28 @@ extension PostgresUUID: PostgresScalar {
 
     /// nil when the text is not 32 hexadecimal digits, with hyphens or without.
     private var bytes: (high: UInt64, low: UInt64)? {
-        let digits = text.filter { $0 != "-" }
-        guard digits.utf8.count == 32, let high = UInt64(digits.prefix(16), radix: 16),
-            let low = UInt64(digits.suffix(16), radix: 16), !digits.contains("+")
-        else { return nil }
-        return (high, low)
+        var copy = text
+        return copy.withUTF8 { utf8 in
+            var high: UInt64 = 0
+            var low: UInt64 = 0
+            var count = 0
+            for byte in utf8 where byte != UInt8(ascii: "-") {
+                guard let digit = hexValue(byte) else { return nil }
+                high = high << 4 | low >> 60
+                low = low << 4 | UInt64(digit)
+                count += 1
+            }
+            return count == 32 ? (high, low) : nil
+        }
+    }
+}
+
+private func hexValue(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
     }
 }
 

@@ -1,0 +1,9 @@
+DROP TABLE pushfleet.rate_second;
+DROP TABLE pushfleet.worker;
+DROP TABLE pushfleet.lane_clock;
+DROP TABLE pushfleet.run_route;
+DROP TABLE pushfleet.notification;
+DROP TABLE pushfleet.retry;
+DROP TABLE pushfleet.job;
+DROP TABLE pushfleet.batch;
+DROP TABLE pushfleet.bucket;

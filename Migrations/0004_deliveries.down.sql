@@ -1,0 +1,3 @@
+DROP TABLE pushfleet.reason;
+DROP TABLE pushfleet.attempt;
+DROP TABLE pushfleet.delivery;

@@ -1,0 +1,38 @@
+import Domain
+
+/// Messages compiled for a route, the most recent ones: a worker meets the same few again and again.
+struct PreparedMessages {
+    struct Key: Hashable {
+        let version: ContentVersion.ID
+        let route: Route.ID
+    }
+
+    struct Entry {
+        let message: any PreparedMessage
+        let names: [String]
+    }
+
+    private let capacity: Int
+    private var entries: [Key: Entry] = [:]
+    private var recent: [Key] = []
+
+    init(capacity: Int = 64) { self.capacity = capacity }
+
+    subscript(key: Key) -> Entry? {
+        mutating get {
+            guard let entry = entries[key] else { return nil }
+            if recent.last != key {
+                recent.removeAll { $0 == key }
+                recent.append(key)
+            }
+            return entry
+        }
+        set {
+            recent.removeAll { $0 == key }
+            entries[key] = newValue
+            guard newValue != nil else { return }
+            recent.append(key)
+            if recent.count > capacity { entries[recent.removeFirst()] = nil }
+        }
+    }
+}

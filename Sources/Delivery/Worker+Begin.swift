@@ -1,0 +1,95 @@
+import Domain
+import ServiceLifecycle
+import Threading
+
+extension Worker {
+    /// Begins whatever may be begun: announced, live, fresh, and as much as the transports have room for.
+    func pump() {
+        guard phase == .working, !isDraining else { return }
+        let now = clock.now
+        for number in order {
+            guard let batch = held[number], batch.isLive else { continue }
+            guard let fresh = shards[batch.claimed.shard]?.freshSince else { continue }
+            let gate = fresh + configuration.freshness
+            guard gate > now else { continue }
+            var room = batch.transport.capacity * 5 / 4 - inFlightOf(batch.transport)
+            while room > 0 {
+                let begun = beginChunk(of: batch, atMost: min(room, configuration.chunk), gate: gate, now: now)
+                guard begun > 0 else { break }
+                room -= begun
+            }
+        }
+        if waiting < configuration.prefetch { claimWanted.signal() }
+        if held.values.contains(where: { !$0.unrecorded.isEmpty && $0.inFlight == 0 && $0.waiting == 0 }) {
+            flushWanted.signal()
+        }
+    }
+
+    private func inFlightOf(_ transport: any Transport) -> Int {
+        held.values.reduce(0) { $0 + ($1.transport === transport ? $1.inFlight : 0) }
+    }
+
+    /// Returns how many jobs it took from the batch, sent or settled.
+    private func beginChunk(
+        of batch: HeldBatch, atMost limit: Int, gate: ContinuousClock.Instant, now: ContinuousClock.Instant
+    ) -> Int {
+        let databaseNow = databaseClock.instant(at: now)
+        var outgoing: [OutgoingJob] = []
+        outgoing.reserveCapacity(limit)
+        var taken = 0
+        while outgoing.count < limit, let job = batch.take() {
+            taken += 1
+            if let item = settledBeforeSending(job, of: batch, now: databaseNow) {
+                batch.unrecorded.append(item)
+                continue
+            }
+            guard let recipient = job.recipient else { continue }
+            batch.noteBegun(job)
+            outgoing.append(
+                OutgoingJob(
+                    ticket: Ticket(batch: batch.number, ordinal: job.ordinal),
+                    identity: JobIdentity(run: batch.claimed.run, number: job.number),
+                    address: recipient.address, language: recipient.language, values: recipient.values,
+                    remainingSeconds: max(0, (job.expiresAt ?? batch.claimed.expiresAt).seconds - databaseNow.seconds)))
+        }
+        guard !outgoing.isEmpty else { return taken }
+        batch.movedAt = now
+        checkpoints.reach(.beforeSend)
+        batch.transport.send(outgoing, of: batch.message, beginBefore: gate, to: sink)
+        checkpoints.reach(.afterSend)
+        return taken
+    }
+
+    /// What needs no request: erased, inactive, expired, or moved to another route since expansion (late binding).
+    private func settledBeforeSending(_ job: PushJob, of batch: HeldBatch, now: Instant) -> Flush.Item? {
+        func item(_ outcome: Outcome?, _ reason: Reason) -> Flush.Item {
+            Flush.Item(
+                batch: batch.claimed.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
+                outcome: outcome, reason: reason, attempts: job.attempts,
+                addressVersion: job.recipient?.addressVersion, expiresAt: job.expiresAt)
+        }
+        guard let recipient = job.recipient else { return item(.skipped, .erased) }
+        if (job.expiresAt ?? batch.claimed.expiresAt) <= now { return item(.expired, .none) }
+        switch recipient.state {
+        case .active, .suspect: break
+        case .unregistered, .wrongProject, .quarantined: return item(.skipped, .notActive)
+        }
+        guard recipient.transport == batch.route.transport, recipient.service == batch.route.service else {
+            return moved(recipient, of: batch, item(nil, .none))
+        }
+        return nil
+    }
+
+    /// A subscriber that now has another way out leaves for the retry table, uncharged, and is cut again under it.
+    private func moved(_ recipient: Recipient, of batch: HeldBatch, _ item: Flush.Item) -> Flush.Item {
+        var item = item
+        guard let route = batch.otherRoutes[RouteKey(transport: recipient.transport, service: recipient.service)] else {
+            item.outcome = .skipped
+            item.reason = .noRoute
+            return item
+        }
+        item.route = route
+        item.free = true
+        return item
+    }
+}

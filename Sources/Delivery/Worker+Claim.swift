@@ -1,0 +1,166 @@
+import Domain
+import Logging
+import ServiceLifecycle
+import Threading
+
+extension Worker {
+    /// Keeps enough jobs read ahead that neither the database nor the network waits for the other.
+    func claimLoop() async {
+        var misses = 0
+        while !isDraining {
+            guard hasRoom else {
+                await claimWanted.wait(until: clock.now + .seconds(1))
+                continue
+            }
+            do {
+                if try await claimFromAnyShard() {
+                    misses = 0
+                    continue
+                }
+                misses += 1
+            } catch {
+                misses += 1
+                logger.warning("claim failed", metadata: ["error": "\(error)"])
+            }
+            await claimWanted.wait(until: clock.now + idleWait(misses))
+        }
+    }
+
+    private var hasRoom: Bool { waiting < configuration.prefetch }
+
+    /// Short after work was found, so that a run that is being expanded is followed closely; longer when idle.
+    private func idleWait(_ misses: Int) -> Duration {
+        min(configuration.idle, .milliseconds(10) * (1 << min(misses, 5)))
+    }
+
+    /// Looks through the shards, the transactional lane first. Whether a batch was found.
+    private func claimFromAnyShard() async throws -> Bool {
+        var found = false
+        for shard in shards.keys.sorted() where hasRoom && !isDraining {
+            try await readHeads(of: shard)
+            for lane in [Lane.transactional, .campaign] {
+                guard let pairs = shards[shard]?.heads[lane], !pairs.isEmpty else { continue }
+                if try await claim(in: shard, naming: pairs) {
+                    found = true
+                    break
+                }
+            }
+        }
+        return found
+    }
+
+    /// Which pairs to name, read anew once a second, and more often while the known ones have nothing.
+    private func readHeads(of shard: Shard) async throws {
+        let known = shards[shard]?.heads.values.contains { !$0.isEmpty } ?? false
+        let age = known ? Duration.seconds(1) : .milliseconds(100)
+        if let readAt = shards[shard]?.headsReadAt, readAt + age > clock.now { return }
+        for lane in Lane.allCases { shards[shard]?.heads[lane] = try await store.heads(of: shard, lane: lane) }
+        shards[shard]?.headsReadAt = clock.now
+    }
+
+    private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
+        guard let number = shards[shard]?.nextClaimNumber() else { return false }
+        checkpoints.reach(.beforeClaim)
+        let claimed: ClaimedBatch?
+        do {
+            claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
+        } catch {
+            // Its answer, should it still come, is not used; a pulse gives back what it may have taken.
+            shards[shard]?.noteGivenUp(number, at: clock.now)
+            throw error
+        }
+        checkpoints.reach(.afterClaim)
+        guard let claimed else {
+            shards[shard]?.noteAnswered(number)
+            shards[shard]?.headsReadAt = nil
+            return false
+        }
+        // Known from here on: a flush that runs while its jobs are read must not take it for a stranger.
+        opening[claimed.id] = claimed
+        shards[shard]?.noteAnswered(number)
+        do {
+            try await open(claimed)
+        } catch {
+            await giveBack(claimed, begun: 0, notBefore: .seconds(2))
+            throw error
+        }
+        return true
+    }
+
+    /// Reads the jobs of a claimed batch and takes it into the worker's hands.
+    private func open(_ claimed: ClaimedBatch) async throws {
+        guard let route = try await store.route(claimed.route) else {
+            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+        }
+        let transport: any Transport
+        do {
+            transport = try await transports.transport(for: route)
+        } catch let unavailable as TransportUnavailable {
+            logger.error(
+                "credential unusable",
+                metadata: ["credential": "\(route.credential.name)", "error": "\(unavailable)"])
+            try await store.pause(credential: route.credential.id, reason: unavailable.reason)
+            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+        }
+        let entry = try await message(claimed.contentVersion, route: route, transport: transport)
+        let jobs = try await store.jobs(of: claimed, attributes: entry.names)
+        let otherRoutes = try await otherRoutes(of: jobs, than: route)
+        checkpoints.reach(.afterRead)
+        guard opening.removeValue(forKey: claimed.id) != nil else { return }  // lost meanwhile, as a pulse learned
+        lastNumber &+= 1
+        let batch = HeldBatch(
+            number: lastNumber, claimed: claimed, jobs: jobs, route: route, otherRoutes: otherRoutes,
+            transport: transport, message: entry.message, now: clock.now)
+        held[batch.number] = batch
+        order.append(batch.number)
+        pump()
+    }
+
+    /// Late binding: where the subscribers of a batch are reached now that have left its route since expansion.
+    private func otherRoutes(of jobs: [PushJob], than route: Route) async throws -> [RouteKey: Route.ID] {
+        var keys: Set<RouteKey> = []
+        for case let recipient? in jobs.map(\.recipient)
+        where recipient.transport != route.transport || recipient.service != route.service {
+            keys.insert(RouteKey(transport: recipient.transport, service: recipient.service))
+        }
+        var routes: [RouteKey: Route.ID] = [:]
+        for key in keys {
+            let other = try await store.route(app: route.app, transport: key.transport, service: key.service)
+            if let other { routes[key] = other.id }
+        }
+        return routes
+    }
+
+    private func message(
+        _ version: ContentVersion.ID, route: Route, transport: any Transport
+    ) async throws -> PreparedMessages.Entry {
+        let key = PreparedMessages.Key(version: version, route: route.id)
+        if let entry = prepared[key] { return entry }
+        let content = try await store.contentVersion(version)
+        let entry = PreparedMessages.Entry(
+            message: try transport.prepare(content), names: content.placeholderNames)
+        prepared[key] = entry
+        return entry
+    }
+}
+
+extension Worker.ShardState {
+    mutating func nextClaimNumber() -> Int32 {
+        claimNumber += 1
+        return claimNumber
+    }
+
+    mutating func noteAnswered(_ number: Int32) { answeredClaims = max(answeredClaims, number) }
+
+    mutating func noteGivenUp(_ number: Int32, at now: ContinuousClock.Instant) {
+        noteAnswered(number)
+        givenUp.append((number, now))
+    }
+
+    /// Up to which claim an answered pulse has looked for batches that this worker does not know: none later than a claim
+    /// that was given up so recently that its statement may still run in the database.
+    mutating func noteChecked(_ answered: Int32, longestStatement: Duration, now: ContinuousClock.Instant) {
+        givenUp.removeAll { $0.at + longestStatement < now }
+        checkedClaims = min(answered, givenUp.map { $0.number - 1 }.min() ?? answered)
+    }
+}

@@ -1,0 +1,40 @@
+import Domain
+import Logging
+import ServiceLifecycle
+import Threading
+
+extension Worker {
+    /// SIGTERM: begins nothing more, records what is answered and hands back the rest, which costs no attempt. Past the
+    /// limit, or at a second signal, what is unanswered goes back as doubtful.
+    func drain() async {
+        if phase == .working {
+            phase = .draining
+            logger.info("draining", metadata: ["in_flight": "\(inFlight)", "batches": "\(held.count)"])
+            drainUntil = clock.now + configuration.drainLimit
+        }
+        for batch in order.compactMap({ held[$0] }) where batch.inFlight == 0 && batch.unrecorded.isEmpty {
+            await giveBack(batch.claimed, begun: 0, notBefore: nil)
+            remove(batch)
+        }
+        if held.isEmpty || Task.isCancelled || clock.now > drainUntil {
+            phase = .over
+            arrived.signal()
+        } else if inFlight == 0 {
+            flushWanted.signal()
+        }
+    }
+
+    /// The end, soft or hard: whatever is still held goes back, with what may have left.
+    func leave() async {
+        // Shielded: cancellation must not lose the record of what already left.
+        await Task {
+            for shard in shards.keys.sorted() { await flush(shard) }
+            for batch in order.compactMap({ held[$0] }) {
+                await giveBack(batch.claimed, begun: batch.inFlight == 0 ? 0 : batch.begun, notBefore: nil)
+                remove(batch)
+            }
+            for batch in opening.values { await giveBack(batch, begun: 0, notBefore: nil) }
+            await transports.close(by: clock.now + .seconds(1))
+        }.value
+    }
+}

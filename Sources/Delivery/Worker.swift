@@ -1,0 +1,131 @@
+import Domain
+import Logging
+import ServiceLifecycle
+import Threading
+
+/// Claims batches, sends their jobs and records what became of each.
+///
+/// Three loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes
+/// results as transports report them, one flushes outcomes and beats the pulse. Nothing of value lives here alone: what is
+/// not recorded is found again by whoever holds the batch next.
+package actor Worker: Service {
+    let store: any BatchStore
+    let transports: any TransportDirectory
+    let configuration: WorkerConfiguration
+    let checkpoints: Checkpoints
+    var logger: Logger
+    package nonisolated let identity: WorkerID
+    let clock = ContinuousClock()
+
+    // Results cross from the transports' threads in one locked array.
+    let arrivals = Locked<[SendResult]>([])
+    let arrived = Wakeup()
+    let flushWanted = Wakeup()
+    let claimWanted = Wakeup()
+
+    var held: [UInt32: HeldBatch] = [:]
+    /// In the order of their claims, which is the order in which their jobs begin.
+    var order: [UInt32] = []
+    var lastNumber: UInt32 = 0
+    /// Claimed, and their jobs are being read.
+    var opening: [Batch.ID: ClaimedBatch] = [:]
+    var shards: [Shard: ShardState] = [:]
+    var prepared = PreparedMessages()
+    var databaseClock: DatabaseClock
+    var phase = Phase.working
+    var drainUntil: ContinuousClock.Instant
+    /// Begun and not answered, of the batches that are held.
+    var inFlight: Int { held.values.reduce(0) { $0 + $1.inFlight } }
+    /// Credentials whose pause was asked for and is not confirmed yet.
+    var faultyCredentials: [Credential.ID: Reason] = [:]
+
+    enum Phase { case working, draining, over }
+
+    /// What a worker remembers of each shard.
+    struct ShardState {
+        /// Counts this worker's claims in the shard.
+        var claimNumber: Int32 = 0
+        var answeredClaims: Int32 = 0
+        var checkedClaims: Int32 = 0
+        /// Claims whose answer never came, and when they were given up.
+        var givenUp: [(number: Int32, at: ContinuousClock.Instant)] = []
+        var heads: [Lane: [Pair]] = [:]
+        var headsReadAt: ContinuousClock.Instant?
+        /// When the last answered flush was asked for: requests may begin until `freshness` after it.
+        var freshSince: ContinuousClock.Instant?
+        var flushedAt: ContinuousClock.Instant?
+    }
+
+    /// - Parameter identity: 128 random bits made by the caller at this very start.
+    package init(
+        identity: WorkerID, store: any BatchStore, transports: any TransportDirectory,
+        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none, logger: Logger
+    ) {
+        self.identity = identity
+        self.store = store
+        self.transports = transports
+        self.configuration = configuration
+        self.checkpoints = checkpoints
+        self.logger = logger
+        self.logger[metadataKey: "worker"] = "\(identity)"
+        databaseClock = DatabaseClock(reading: Instant(microseconds: 0), takenAt: clock.now)
+        drainUntil = clock.now
+    }
+
+    package func run() async throws {
+        try await enlist()
+        logger.info("worker started")
+        await withGracefulShutdownHandler {
+            await withTaskGroup(of: Void.self) { loops in
+                loops.addTask { await self.claimLoop() }
+                loops.addTask { await self.resultLoop() }
+                loops.addTask { await self.flushLoop() }
+                await loops.waitForAll()
+            }
+            await leave()
+        } onGracefulShutdown: {
+            // The loops look at the task's own flag when they wake.
+            self.claimWanted.signal()
+            self.arrived.signal()
+            self.flushWanted.signal()
+        }
+        logger.info("worker stopped")
+    }
+
+    /// Waits for the database if it must: a worker that starts during an outage starts when it ends.
+    private func enlist() async throws {
+        var wait = Duration.milliseconds(100)
+        while true {
+            do {
+                try await store.enlist(identity, lease: configuration.lease)
+                let reading = try await store.now()
+                databaseClock = DatabaseClock(reading: reading, takenAt: clock.now)
+                for shard in try await store.shards() { shards[shard] = ShardState() }
+                return
+            } catch {
+                guard !Task.isCancelled, !Task.isShuttingDownGracefully else { throw error }
+                logger.warning("waiting for the database", metadata: ["error": "\(error)"])
+                await claimWanted.wait(until: clock.now + wait)
+                wait = min(wait * 2, .seconds(2))
+            }
+        }
+    }
+
+    var isDraining: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
+
+    /// Takes results from a transport's thread.
+    nonisolated var sink: ResultSink {
+        { [arrivals, arrived] results in
+            arrivals.withLock { $0.append(contentsOf: results) }
+            arrived.signal()
+        }
+    }
+
+    func remove(_ batch: HeldBatch) {
+        held[batch.number] = nil
+        order.removeAll { $0 == batch.number }
+    }
+
+    /// Jobs read and not begun.
+    var waiting: Int { held.values.reduce(0) { $0 + ($1.isLive ? $1.waiting : 0) } }
+}

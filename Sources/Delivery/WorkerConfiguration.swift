@@ -1,0 +1,25 @@
+/// What an operator can set of a worker, with values that suit most.
+package struct WorkerConfiguration: Sendable {
+    /// How long the database lets it hold its batches without hearing from it.
+    package var lease: Duration = .seconds(15)
+    /// Longest time between two flushes.
+    package var pulse: Duration = .milliseconds(250)
+    /// Outcomes that start a flush at once.
+    package var flushSize = 100
+    /// Most outcomes that one flush carries.
+    package var largestFlush = 2_000
+    /// No request is begun unless a flush asked for within this span was answered (design §5, freshness gate).
+    package var freshness: Duration = .milliseconds(700)
+    /// Jobs read ahead beyond those in flight.
+    package var prefetch = 1_000
+    /// Requests handed to a transport at a time, so that a batch starts before it is rendered to its end.
+    package var chunk = 100
+    /// Longest wait between two looks for work while idle.
+    package var idle: Duration = .milliseconds(250)
+    /// A batch of which nothing could be begun for this long goes back, uncharged.
+    package var patience: Duration = .seconds(5)
+    /// How long a drain waits for answers before it ends hard.
+    package var drainLimit: Duration = .seconds(20)
+
+    package init() {}
+}

@@ -1,0 +1,50 @@
+/// What a result means for the job: the one place where answers become outcomes.
+package enum Verdict: Equatable, Sendable {
+    /// Nothing of it left: begin it again, free of charge.
+    case beginAgain(Reason)
+    /// Record this.
+    case record(Ruling)
+
+    package struct Ruling: Equatable, Sendable {
+        /// nil = another attempt later.
+        package var outcome: Outcome?
+        package var reason: Reason
+        /// Whether the try counts as an attempt.
+        package var charged: Bool = true
+        package var mayHaveLeft = false
+        /// Not again before this; nil = the backoff alone.
+        package var wait: Duration?
+        /// The fault lies with the credential or our set-up, not with this job: it pauses for the whole fleet.
+        package var pausesCredential = false
+        package var providerID: String?
+    }
+
+    /// - Parameter result: as the transport gave it.
+    package init(_ result: SendResult) {
+        switch result.fate {
+        case .notSent(let reason):
+            self = .beginAgain(reason)
+        case .mayHaveLeft(let reason):
+            self = .record(Ruling(outcome: nil, reason: reason, mayHaveLeft: true))
+        case .answered(let answer):
+            self = .record(Self.ruling(on: answer, wasSent: result.status != nil))
+        }
+    }
+
+    private static func ruling(on answer: Answer, wasSent: Bool) -> Ruling {
+        switch answer {
+        case .delivered(let messageID):
+            Ruling(outcome: .delivered, reason: .none, providerID: messageID)
+        case .unregistered(let reason, _):
+            Ruling(outcome: .unregistered, reason: reason)
+        case .refused(let reason):
+            Ruling(outcome: .failed, reason: reason, charged: wasSent)
+        case .retry(let reason, let after), .slowDown(let reason, let after):
+            Ruling(outcome: nil, reason: reason, wait: after)
+        case .wrongProject(let reason):
+            Ruling(outcome: .failed, reason: reason)
+        case .credential(let reason), .config(let reason):
+            Ruling(outcome: nil, reason: reason, charged: false, pausesCredential: true)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Domain
+import Logging
+import Loops
+import ServiceLifecycle
+
+/// Frees what dead workers held, settles what is over, and clears away what nobody needs.
+///
+/// Any number may run. A lapse counts only when one janitor saw it twice without losing touch with the database in
+/// between, so that an outage rescues no living worker (reference: queue-rules S1-11).
+package struct Janitor: Service {
+    private let identity: WorkerID
+    private let store: any HousekeepingStore
+    private let configuration: JanitorConfiguration
+    private let checkpoints: Checkpoints
+    private let draw: @Sendable () -> Double
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - identity: fresh at this start; sightings are kept under it.
+    ///   - draw: uniform in 0..<1, for jitter.
+    package init(
+        identity: WorkerID, store: any HousekeepingStore, configuration: JanitorConfiguration = JanitorConfiguration(),
+        checkpoints: Checkpoints = .none, draw: @escaping @Sendable () -> Double, logger: Logger
+    ) {
+        self.identity = identity
+        self.store = store
+        self.configuration = configuration
+        self.checkpoints = checkpoints
+        self.draw = draw
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        logger.info("janitor started")
+        await withTaskGroup(of: Void.self) { loops in
+            loops.addTask { await every(configuration.rescueTick, "rescue") { try await rescue() } }
+            loops.addTask { await every(configuration.settleTick, "settlement") { try await settle() } }
+            loops.addTask { await every(configuration.sweepTick, "sweep") { try await sweep() } }
+            loops.addTask { await every(configuration.clearTick, "clearing") { try await clear() } }
+        }
+        logger.info("janitor stopped")
+    }
+
+    private func every(_ span: Duration, _ name: String, _ body: () async throws -> Void) async {
+        await repeating(name, logger: logger, draw: draw) {
+            try await body()
+            await pause(span)
+        }
+    }
+
+    private func rescue() async throws {
+        try await store.sight(as: identity, longestGap: configuration.longestGap)
+        for shard in try await store.shards() {
+            checkpoints.reach(.beforeRescue)
+            let rescued = try await store.rescue(shard: shard, span: configuration.sightingSpan)
+            checkpoints.reach(.afterRescue)
+            if rescued > 0 { logger.warning("batches rescued", metadata: ["batches": "\(rescued)"]) }
+        }
+    }
+
+    private func settle() async throws {
+        for shard in try await store.shards() {
+            while try await store.settle(shard: shard) > 0, !Task.isShuttingDownGracefully, !Task.isCancelled {}
+            try await store.raiseWatermarks(shard: shard)
+        }
+        _ = try await store.closeRuns()
+    }
+
+    private func sweep() async throws {
+        for shard in try await store.shards() {
+            let found = try await store.sweep(shard: shard)
+            if found > 0 { logger.error("batches lay below the low mark", metadata: ["pairs": "\(found)"]) }
+        }
+    }
+
+    private func clear() async throws {
+        try await store.ensureDays()
+        let dropped = try await store.dropBuckets(shards: store.shards())
+        if dropped > 0 { logger.info("job partitions dropped", metadata: ["partitions": "\(dropped)"]) }
+        try await store.forgetWorkers(lapsedFor: configuration.forgetAfter)
+    }
+}
+
+package struct JanitorConfiguration: Sendable {
+    package var rescueTick: Duration = .seconds(1)
+    /// A worker is dead when its lease was seen lapsed for this long, twice or more.
+    package var sightingSpan: Duration = .seconds(5)
+    /// A janitor that did not look for longer than this starts its sightings anew.
+    package var longestGap: Duration = .seconds(3)
+    package var settleTick: Duration = .seconds(1)
+    package var sweepTick: Duration = .seconds(10)
+    package var clearTick: Duration = .seconds(60)
+    package var forgetAfter: Duration = .seconds(3600)
+
+    package init() {}
+}

@@ -1,0 +1,9 @@
+import FoundationEssentials
+
+/// One line of JSON with sorted keys, for programs that read our output.
+func jsonLine(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Glibc
+import Logging
+import Postgres
+
+/// Which database, for every command that needs one.
+struct DatabaseOptions: ParsableArguments {
+    @Option(help: "PostgreSQL URL or conninfo without a password; default PUSHFLEET_DATABASE_URL, then PG*.")
+    var database: String?
+
+    @Flag(help: "Prepare no statements: for a pooler in transaction mode.")
+    var unprepared = false
+
+    var configuration: PostgresConfiguration {
+        PostgresConfiguration(
+            database ?? environment("PUSHFLEET_DATABASE_URL") ?? "", applicationName: "pushfleet",
+            preparedStatements: !unprepared)
+    }
+
+    /// A pool for one command's own statements, closed when `body` ends.
+    func withClient<Result: Sendable>(
+        connections: Int = 1, _ body: (PostgresClient) async throws -> Result
+    ) async throws -> Result {
+        let client = PostgresClient(configuration, connections: connections, logger: Logger(label: "pushfleet.postgres"))
+        do {
+            let result = try await body(client)
+            await client.close()
+            return result
+        } catch {
+            await client.close()
+            throw error
+        }
+    }
+}
+
+/// For every command that a program may read.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON for programs.")
+    var json = false
+}
+
+/// An environment variable that is set and not empty.
+func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+}

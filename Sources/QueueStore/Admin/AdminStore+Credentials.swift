@@ -1,0 +1,108 @@
+import Domain
+import FoundationEssentials
+import Postgres
+
+package struct NewCredential: Sendable {
+    package var app: String
+    package var name: String
+    package var transport: TransportKind
+    /// Absolute path of the secret on every worker's machine.
+    package var file: String
+    package var endpoint: String?
+    /// What may be known of it; never a secret.
+    package var facts: [String: String]
+
+    package init(
+        app: String, name: String, transport: TransportKind, file: String, endpoint: String?, facts: [String: String]
+    ) {
+        self.app = app
+        self.name = name
+        self.transport = transport
+        self.file = file
+        self.endpoint = endpoint
+        self.facts = facts
+    }
+}
+
+package struct CredentialRecord: Sendable, Encodable {
+    package let app: String
+    package let name: String
+    package let transport: String
+    package let file: String
+    package let isPaused: Bool
+    package let reason: String
+    package let since: String?
+}
+
+extension AdminStore {
+    /// Adds a credential and the route that sends with it. One of that name takes the new file and endpoint.
+    package func addCredential(_ new: NewCredential) async throws -> CredentialRecord {
+        let app = try await appID(new.app).rawValue
+        let facts = String(decoding: try JSONEncoder().encode(new.facts), as: UTF8.self)
+        let backoff = new.transport == .fcm ? Duration.seconds(10) : .seconds(2)
+        _ = try await client.query(
+            """
+            WITH credential AS (
+                INSERT INTO pushfleet.credential AS known (app_id, name, transport, file, endpoint, facts)
+                VALUES (
+                    \(app), \(new.name), \(new.transport.rawValue), \(new.file), \(new.endpoint),
+                    \(PostgresJSON(facts))
+                )
+                ON CONFLICT (app_id, name) DO UPDATE
+                SET transport = excluded.transport, file = excluded.file, endpoint = excluded.endpoint,
+                    facts = excluded.facts, state = 0, state_reason = 0, state_since = now()
+                RETURNING id, app_id, transport
+            )
+            INSERT INTO pushfleet.route AS known (app_id, transport, credential_id, backoff)
+            SELECT app_id, transport, id, \(PostgresInterval(backoff)) FROM credential
+            ON CONFLICT (app_id, transport, service) DO UPDATE
+            SET credential_id = excluded.credential_id, state = 0, paused_reason = NULL, paused_at = NULL
+            """)
+        guard let added = try await credentials(app: new.app).first(where: { $0.name == new.name }) else {
+            throw AdminError("credential: '\(new.name)' was deleted meanwhile; try again")
+        }
+        return added
+    }
+
+    package func credentials(app: String?) async throws -> [CredentialRecord] {
+        let rows = try await client.query(
+            """
+            SELECT app.name, c.name, c.transport, c.file, c.state, coalesce(reason.name, c.state_reason::text),
+                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+            FROM pushfleet.credential c
+            JOIN pushfleet.app ON app.id = c.app_id
+            LEFT JOIN pushfleet.reason ON reason.code = c.state_reason
+            WHERE \(app)::text IS NULL OR app.name = \(app)
+            ORDER BY app.name, c.name
+            """)
+        return rows.map {
+            CredentialRecord(
+                app: $0.string(0), name: $0.string(1), transport: TransportKind(rawValue: $0.int16(2))?.name ?? "unknown",
+                file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6))
+        }
+    }
+
+    /// Opens a credential's routes again.
+    package func resumeCredential(app: String, name: String) async throws {
+        let id = try await appID(app).rawValue
+        let rows = try await client.query(
+            """
+            WITH mended AS (
+                UPDATE pushfleet.credential
+                SET state = 0, state_reason = 0, state_since = now()
+                WHERE app_id = \(id) AND name = \(name)
+                RETURNING id
+            ),
+            opened AS (
+                UPDATE pushfleet.route
+                SET state = 0, paused_reason = NULL, paused_at = NULL
+                FROM mended
+                WHERE route.credential_id = mended.id AND route.state = 1
+            )
+            SELECT id FROM mended
+            """)
+        guard !rows.isEmpty else {
+            throw AdminError("name: app '\(app)' has no credential '\(name)'; see: pushfleet credential list")
+        }
+    }
+}

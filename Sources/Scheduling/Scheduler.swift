@@ -1,0 +1,95 @@
+import Domain
+import Logging
+import Loops
+import ServiceLifecycle
+
+/// Expands due runs into jobs, page by page, and keeps the ready batches in order.
+///
+/// Any number may run: each statement finds out by itself that another scheduler is at it. Nothing is remembered here; a
+/// scheduler that is killed leaves complete pages, and the next one goes on from the cursor.
+package struct Scheduler: Service {
+    private let store: any ScheduleStore
+    private let configuration: SchedulerConfiguration
+    private let checkpoints: Checkpoints
+    private let draw: @Sendable () -> Double
+    private let logger: Logger
+
+    /// - Parameter draw: uniform in 0..<1, for jitter.
+    package init(
+        store: any ScheduleStore, configuration: SchedulerConfiguration = SchedulerConfiguration(),
+        checkpoints: Checkpoints = .none, draw: @escaping @Sendable () -> Double, logger: Logger
+    ) {
+        self.store = store
+        self.configuration = configuration
+        self.checkpoints = checkpoints
+        self.draw = draw
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        logger.info("scheduler started")
+        await withTaskGroup(of: Void.self) { loops in
+            loops.addTask {
+                await repeating("expansion", logger: logger, draw: draw) {
+                    if try await !expandOnce() { await store.waitForHint(atMost: configuration.idle) }
+                }
+            }
+            loops.addTask {
+                await repeating("ordering", logger: logger, draw: draw) {
+                    try await keepOrder()
+                    await pause(configuration.tick)
+                }
+            }
+            loops.addTask {
+                await repeating("partitions", logger: logger, draw: draw) {
+                    try await store.ensureDays()
+                    try await store.rotateBucketIfNeeded()
+                    await pause(configuration.partitionCheck)
+                }
+            }
+        }
+        logger.info("scheduler stopped")
+    }
+
+    /// One page of every run that is being expanded, so that a huge run holds up no other. Whether there was any.
+    private func expandOnce() async throws -> Bool {
+        var expanded = false
+        for shard in try await store.shards() {
+            for run in try await store.unexpandedRuns(of: shard) {
+                guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return true }
+                checkpoints.reach(.beforePage)
+                guard let page = try await store.expand(run: run, shard: shard, pageSize: configuration.pageSize) else {
+                    continue
+                }
+                checkpoints.reach(.afterPage)
+                expanded = true
+                logger.debug("page expanded", metadata: ["run": "\(run)", "targeted": "\(page.targeted)"])
+                if page.complete { logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"]) }
+            }
+        }
+        return expanded
+    }
+
+    private func keepOrder() async throws {
+        for shard in try await store.shards() {
+            _ = try await store.promote(shard: shard, limit: configuration.promoteLimit)
+            checkpoints.reach(.beforeRebatch)
+            _ = try await store.rebatch(shard: shard, limit: configuration.rebatchLimit)
+            checkpoints.reach(.afterRebatch)
+            for lane in Lane.allCases { try await store.refreshHeads(of: shard, lane: lane) }
+        }
+    }
+}
+
+package struct SchedulerConfiguration: Sendable {
+    /// Subscribers that one page reads; a page is one transaction and takes some 0.2 s.
+    package var pageSize: Int32 = 50_000
+    /// Longest wait for a hint that a run is due.
+    package var idle: Duration = .milliseconds(500)
+    package var tick: Duration = .milliseconds(250)
+    package var partitionCheck: Duration = .seconds(60)
+    package var promoteLimit: Int32 = 500
+    package var rebatchLimit: Int32 = 500
+
+    package init() {}
+}
