@@ -25,14 +25,14 @@ func readCampaign(_ path: String) throws -> (campaign: CampaignFile, body: Strin
     guard let data = FileManager.default.contents(atPath: path) else {
         throw CommandFailure("file: \(path) cannot be read; name a campaign file (JSON)")
     }
-    let campaign = try CampaignFile.parse([UInt8](data), mode: .strict, meter: FCMMeter())
+    let campaign = try CampaignFile.parse([UInt8](data), mode: .strict, meter: FCMMessageMeter())
     return (campaign, String(decoding: data, as: UTF8.self))
 }
 
 /// What each language of a campaign weighs, by the renderer that sends it.
 func weigh(_ campaign: CampaignFile) -> [SizeReport] {
     guard case .inline(let message)? = campaign.message else { return [] }
-    return FCMMeter().sizes(of: message, delivery: campaign.delivery)
+    return FCMMessageMeter().sizes(of: message, delivery: campaign.delivery)
 }
 
 struct CampaignValidate: AsyncParsableCommand {

@@ -4,15 +4,6 @@ extension FCMPreparedMessage {
     /// Appends the request's body for one job: compact JSON.
     /// - Returns: why nothing may be sent; nil = it may. What was appended then is of no use.
     func append(_ job: OutgoingJob, body index: Int, to bytes: inout [UInt8]) -> Reason? {
-        var dataBytes = 0
-        if let reason = render(job, body: index, to: &bytes, dataBytes: &dataBytes) { return reason }
-        return dataBytes > Self.maximumDataBytes ? .payloadTooLarge : nil
-    }
-
-    /// Appends the body whatever it weighs, and says what counts against FCM's limit.
-    func render(
-        _ job: OutgoingJob, body index: Int, to bytes: inout [UInt8], dataBytes: inout Int
-    ) -> Reason? {
         var dataStart = 0
         for part in bodies[index].parts {
             switch part {
@@ -26,7 +17,8 @@ extension FCMPreparedMessage {
                 Decimal.append(job.identity.number, to: &bytes)
             case .ttl: Decimal.append(max(job.remainingSeconds, 0), to: &bytes)
             case .dataBegins: dataStart = bytes.count
-            case .dataEnds: dataBytes = bytes.count - dataStart
+            case .dataEnds:
+                if bytes.count - dataStart > Self.maximumDataBytes { return .payloadTooLarge }
             }
         }
         return nil
