@@ -96,7 +96,10 @@ let package = Package(
         tests("QueueStoreTests", ["QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
         tests(
             "DeliveryTests",
-            ["Delivery", "Scheduling", "Housekeeping", "Domain", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
+            [
+                "Delivery", "Scheduling", "Housekeeping", "Domain", "Threading", "Logging", "ServiceLifecycle",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             ["Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),

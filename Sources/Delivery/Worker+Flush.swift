@@ -97,7 +97,8 @@ extension Worker {
         for (credential, reason) in faultyCredentials {
             do {
                 try await store.pause(credential: credential, reason: reason)
-                logger.error("credential paused", metadata: ["credential": "\(credential)", "reason": "\(reason.name)"])
+                logger.error(
+                    "credential paused", metadata: ["credential": "\(credential)", "reason": "\(reason.name)"])
                 faultyCredentials[credential] = nil
             } catch {
                 logger.warning("credential not paused yet", metadata: ["error": "\(error)"])

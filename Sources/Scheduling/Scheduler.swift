@@ -60,7 +60,9 @@ package struct Scheduler: Service {
                 }
                 expanded = true
                 logger.debug("page expanded", metadata: ["run": "\(run)", "targeted": "\(page.targeted)"])
-                if page.complete { logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"]) }
+                if page.complete {
+                    logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"])
+                }
             }
         }
         return expanded

@@ -32,7 +32,8 @@ struct RunWatch {
         case .paused: "paused"
         case .cancelled: "cancelled, settling"
         case .running where !progress.expanded: "expanding"
-        case .running, .done: progress.accounting.retrying > 0 ? "\(grouped(progress.accounting.retrying)) retrying" : ""
+        case .running, .done:
+            progress.accounting.retrying > 0 ? "\(grouped(progress.accounting.retrying)) retrying" : ""
         }
     }
 }

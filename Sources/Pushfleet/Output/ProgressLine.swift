@@ -43,7 +43,8 @@ struct ProgressLine {
 
     private func rate(_ now: ContinuousClock.Instant) -> Double {
         guard let first = samples.first, let last = samples.last, first.at < last.at else { return 0 }
-        let span = Double(first.at.duration(to: last.at).components.seconds)
+        let span =
+            Double(first.at.duration(to: last.at).components.seconds)
             + Double(first.at.duration(to: last.at).components.attoseconds) / 1e18
         return span > 0 ? Double(last.done - first.done) / span : 0
     }

@@ -88,7 +88,8 @@ struct Fleet {
 
     private func bootstrapLogging() throws {
         guard let level = Logger.Level(rawValue: options.logLevel) else {
-            throw CommandFailure("log-level: '\(options.logLevel)' is unknown; use trace, debug, info, warning or error")
+            throw CommandFailure(
+                "log-level: '\(options.logLevel)' is unknown; use trace, debug, info, warning or error")
         }
         let isText = options.logFormat.map { $0 == "text" } ?? (isatty(STDERR_FILENO) == 1)
         LoggingSystem.bootstrap { label in

@@ -7,7 +7,8 @@ extension TransportHost {
     func makeTransport(_ credential: CredentialReference) throws -> FCMTransport {
         guard credential.transport == .fcm else {
             throw TransportUnavailable(
-                reason: .credentialUnusable, description: "this worker cannot send through \(credential.transport.name)")
+                reason: .credentialUnusable, description: "this worker cannot send through \(credential.transport.name)"
+            )
         }
         var configuration = FCMConfiguration()
         if let endpoint = credential.endpoint { configuration.endpoint = endpoint }

@@ -77,7 +77,8 @@ extension AdminStore {
             """)
         return rows.map {
             CredentialRecord(
-                app: $0.string(0), name: $0.string(1), transport: TransportKind(rawValue: $0.int16(2))?.name ?? "unknown",
+                app: $0.string(0), name: $0.string(1),
+                transport: TransportKind(rawValue: $0.int16(2))?.name ?? "unknown",
                 file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6))
         }
     }
