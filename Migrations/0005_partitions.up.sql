@@ -3,7 +3,7 @@
 -- safe with workers running: yes
 -- lowest binary: 1
 
--- A partition is made as a table and then attached: that waits for no reader of the parent, however long it reads, where
+-- A partition is made as a table, then attached: that waits for no reader of the parent, however long it reads, where
 -- CREATE TABLE PARTITION OF would wait for all of them and hold up everybody else meanwhile (manual, CREATE TABLE).
 
 -- Seals the current bucket and opens the next. Any role may call it; a call that lost the race changes nothing.
