@@ -8,15 +8,18 @@ package struct Message: Sendable, Equatable {
     /// Handed to the app untouched, sorted by key.
     package var data: [DataEntry]
     package var silent: Bool
+    package var overrides: Overrides
 
     package init(
-        variants: [Variant], defaultVariant: Int, presentation: Presentation, data: [DataEntry], silent: Bool
+        variants: [Variant], defaultVariant: Int, presentation: Presentation, data: [DataEntry], silent: Bool,
+        overrides: Overrides = .none
     ) {
         self.variants = variants
         self.defaultVariant = defaultVariant
         self.presentation = presentation
         self.data = data
         self.silent = silent
+        self.overrides = overrides
     }
 
     package struct DataEntry: Sendable, Equatable {

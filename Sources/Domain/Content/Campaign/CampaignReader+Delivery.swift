@@ -1,0 +1,36 @@
+extension CampaignReader {
+    private static let deliveryFields = ["ttlSeconds", "collapseKey", "priority", "inDoubt", "perUser"]
+
+    private enum Priority: String, CaseIterable { case high, normal }
+    private enum InDoubt: String, CaseIterable {
+        case retry
+        case assumeSent = "assume_sent"
+    }
+
+    /// Content model §11.5.
+    mutating func delivery(_ file: JSONMembers) -> (DeliveryOptions, CampaignFile.PerUser) {
+        var options = DeliveryOptions()
+        guard let members = problems.object("delivery", of: file, known: Self.deliveryFields) else {
+            return (options, .all)
+        }
+        options.ttlSeconds = problems.integer("ttlSeconds", of: members, in: 0...2_419_200, else: .deliveryInvalid)
+        options.collapseKey = collapseKey(members)
+        let priority: Priority? = problems.word("priority", of: members, else: .deliveryInvalid)
+        options.priority = priority.map { $0 == .high ? .high : .normal }
+        let inDoubt: InDoubt? = problems.word("inDoubt", of: members, else: .deliveryInvalid)
+        options.inDoubt = inDoubt == .assumeSent ? .assumeSent : .retry
+        let perUser: CampaignFile.PerUser? = problems.word("perUser", of: members, else: .deliveryInvalid)
+        return (options, perUser ?? .all)
+    }
+
+    /// It travels in HTTP fields, where a control character would break the request.
+    private mutating func collapseKey(_ members: JSONMembers) -> String? {
+        guard let key = problems.string("collapseKey", of: members) else { return nil }
+        if 1...64 ~= key.utf8.count, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) { return key }
+        problems.add(
+            .deliveryInvalid, at: members.pointer / "collapseKey",
+            "The collapseKey is empty, too long, or no plain text.",
+            remedy: "Use 1 to 64 bytes of UTF-8 without control characters.")
+        return nil
+    }
+}
