@@ -99,5 +99,8 @@ BEGIN
 END
 $$;
 
+-- Appends arrays of any lengths, which array_agg does not. In no particular order.
+CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (SFUNC = array_cat, STYPE = anycompatiblearray);
+
 SELECT pushfleet.rotate_bucket(NULL);
 SELECT pushfleet.ensure_days();

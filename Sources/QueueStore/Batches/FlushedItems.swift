@@ -1,0 +1,60 @@
+import Domain
+import Postgres
+
+/// What a flush says of batches, a column to each array.
+struct FlushedBatches {
+    var ids: [Int64] = []
+    var epochs: [Int32] = []
+    var announcements: [Int32] = []
+
+    init(_ held: [Flush.Held]) {
+        ids = held.map(\.batch.rawValue)
+        epochs = held.map(\.epoch)
+        announcements = held.map(\.announce)
+    }
+}
+
+/// What a flush says of jobs, a column to each array.
+struct FlushedItems {
+    let batches: [Int64]
+    let ordinals: [Int16]
+    let numbers: [Int64]
+    let subscribers: [Int64]
+    /// 0 = try again.
+    let outcomes: [Int16]
+    let statuses: [Int16?]
+    let reasons: [Int16]
+    let attempts: [Int16]
+    let left: [Bool]
+    let waits: [Int32]
+    let frees: [Bool]
+    /// 0 = the batch's.
+    let routes: [Int64]
+    let addressVersions: [Int32?]
+    let providerIDs: [String?]
+    let languages: [String?]
+    let expiries: [PostgresTimestamp?]
+    let begun: [Int32?]
+    let latencies: [Int32?]
+
+    init(_ items: [Flush.Item]) {
+        batches = items.map(\.batch.rawValue)
+        ordinals = items.map(\.ordinal)
+        numbers = items.map(\.number)
+        subscribers = items.map(\.subscriber.rawValue)
+        outcomes = items.map { $0.outcome?.rawValue ?? 0 }
+        statuses = items.map(\.status)
+        reasons = items.map(\.reason.rawValue)
+        attempts = items.map(\.attempts)
+        left = items.map(\.mayHaveLeft)
+        waits = items.map(\.waitSeconds)
+        frees = items.map(\.free)
+        routes = items.map { $0.route?.rawValue ?? 0 }
+        addressVersions = items.map(\.addressVersion)
+        providerIDs = items.map(\.providerID)
+        languages = items.map(\.language)
+        expiries = items.map { $0.expiresAt?.timestamp }
+        begun = items.map(\.begunMillisecondsAgo)
+        latencies = items.map(\.latencyMilliseconds)
+    }
+}

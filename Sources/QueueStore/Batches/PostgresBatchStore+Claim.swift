@@ -1,0 +1,95 @@
+import Domain
+import Postgres
+
+extension PostgresBatchStore {
+    package func claim(
+        shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]
+    ) async throws -> ClaimedBatch? {
+        checkpoints.reach(.beforeClaim)
+        let rows = try await claims.query(
+            .claim(shard: shard, worker: worker, claimNumber: claimNumber, pairs: pairs), deadline: .seconds(5))
+        checkpoints.reach(.afterClaim)
+        return try rows.first.map { try ClaimedBatch($0, shard: shard) }
+    }
+}
+
+extension PostgresQuery {
+    /// The ready batch with the lowest fair tag among the named pairs whose run goes on and whose route is open.
+    ///
+    /// The first window is announced with it. It counts from the first ordinal without a mark; a suspect batch, rescued
+    /// twice, gets a window of one. A repeat whose reply was lost takes another batch: the pulse gives the first one back.
+    static func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) -> PostgresQuery {
+        """
+        WITH head AS MATERIALIZED (
+            SELECT pair.run_id, pair.route_id, pair.low_tag, run.announce_window, run.content_version, run.in_doubt,
+                pair.tag_offset + first.tag AS fair
+            FROM unnest(\(pairs.map(\.run.rawValue)), \(pairs.map(\.route.rawValue))) AS named (run_id, route_id)
+            JOIN pushfleet.run_route pair
+                ON pair.shard = \(shard.rawValue)
+                AND pair.run_id = named.run_id
+                AND pair.route_id = named.route_id
+            JOIN pushfleet.run ON run.id = named.run_id AND run.status = 1
+            JOIN pushfleet.route ON route.id = named.route_id AND route.state = 0
+            CROSS JOIN LATERAL (
+                SELECT b.tag
+                FROM pushfleet.batch b
+                WHERE b.shard = \(shard.rawValue)
+                    AND b.run_id = pair.run_id
+                    AND b.route_id = pair.route_id
+                    AND b.state = 0
+                    AND b.tag >= pair.low_tag
+                ORDER BY b.tag
+                LIMIT 1
+            ) first
+            WHERE EXISTS (SELECT FROM pushfleet.worker w WHERE w.id = \(worker.uuid) AND w.lease_until > now())
+            ORDER BY fair
+        ),
+        pick AS MATERIALIZED (
+            SELECT free.id, head.announce_window, head.content_version, head.in_doubt
+            FROM head
+            CROSS JOIN LATERAL (
+                SELECT b.id
+                FROM pushfleet.batch b
+                WHERE b.shard = \(shard.rawValue)
+                    AND b.run_id = head.run_id
+                    AND b.route_id = head.route_id
+                    AND b.state = 0
+                    AND b.tag >= head.low_tag
+                ORDER BY b.tag
+                LIMIT 1
+                FOR UPDATE SKIP LOCKED
+            ) free
+            LIMIT 1
+        )
+        UPDATE pushfleet.batch b
+        SET state = 1,
+            holder = \(worker.uuid),
+            epoch = b.epoch + 1,
+            claim_no = \(claimNumber),
+            content_version = coalesce(b.content_version, pick.content_version),
+            announced = least(
+                b.size,
+                position(B'0' IN b.marked) - 1 + CASE WHEN b.lapses >= 2 THEN 1 ELSE pick.announce_window END
+            )
+        FROM pick
+        WHERE b.shard = \(shard.rawValue) AND b.id = pick.id
+        RETURNING b.id, b.run_id, b.route_id, b.bucket_id, b.epoch, b.size, b.announced, b.marked, b.lapses,
+            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window
+        """
+    }
+}
+
+extension ClaimedBatch {
+    fileprivate init(_ row: PostgresRow, shard: Shard) throws {
+        let marked = row.bits(7)
+        let lapses = row.int16(8)
+        self.init(
+            shard: shard, id: Batch.ID(row.int64(0)), run: Run.ID(row.int64(1)), route: Route.ID(row.int64(2)),
+            bucket: row.int32(3), epoch: row.int32(4), size: Int(row.int32(5)), announced: Int(row.int16(6)),
+            marked: OrdinalSet(bytes: marked.bytes, count: marked.count), lapses: lapses,
+            contentVersion: ContentVersion.ID(row.int64(9)),
+            expiresAt: Instant(microseconds: row.timestampMicroseconds(10)),
+            policy: try stored(row.int16(11), "run.in_doubt"),
+            announceWindow: lapses >= 2 ? 1 : Int(row.int16(12)))
+    }
+}

@@ -1,0 +1,209 @@
+import Domain
+import Postgres
+
+/// Expands one page of a run in one shard: cursor, targeted, batches, jobs and skips commit together.
+///
+/// - The cursor's row serialises the pages of a run and shard. Who finds it locked has nothing to do.
+/// - Subscribers are gathered into arrays, one for each way out and due instant, so that 50,000 rows are walked once to be
+///   read and once to be written, and are neither sorted nor joined.
+/// - A batch's size is counted from the job rows that were written, targeted from the page's selection: two countings.
+/// - A pair that has nothing to claim becomes active with the page, at its lane's present.
+struct ExpandStatement {
+    var shard: Shard
+    var run: Run.ID
+    /// Subscribers that the page takes.
+    var pageSize: Int32
+
+    var query: PostgresQuery {
+        """
+        WITH progress AS MATERIALIZED (
+            SELECT p.last_subscriber_id
+            FROM pushfleet.run_progress p
+            WHERE p.shard = \(shard.rawValue) AND p.run_id = \(run.rawValue) AND NOT p.expanded
+            FOR UPDATE SKIP LOCKED
+        ),
+        this AS MATERIALIZED (
+            SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
+                run.audience_as_of, app.time_zone,
+                (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
+                coalesce((
+                    SELECT clock.vtime
+                    FROM pushfleet.lane_clock clock
+                    WHERE clock.shard = \(shard.rawValue) AND clock.lane = run.lane
+                ), 0) AS vtime
+            FROM pushfleet.run
+            JOIN pushfleet.app ON app.id = run.app_id
+            WHERE run.id = \(run.rawValue) AND run.status IN (1, 2)
+        ),
+        page AS MATERIALIZED (
+            -- Grouped by plain columns, for which the planner knows how many groups there are.
+            SELECT s.transport, s.service, s.state > 2 AS is_out,
+                CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END AS time_zone,
+                array_agg(s.id) AS ids, count(*)::int AS n, max(s.id) AS last_id
+            FROM progress
+            CROSS JOIN this
+            CROSS JOIN LATERAL (
+                SELECT subscriber.id, subscriber.transport, subscriber.service, subscriber.state, subscriber.time_zone
+                FROM pushfleet.subscriber
+                WHERE subscriber.shard = \(shard.rawValue)
+                    AND subscriber.app_id = this.app_id
+                    AND subscriber.id > progress.last_subscriber_id
+                    AND subscriber.registered_at <= this.audience_as_of
+                ORDER BY subscriber.id
+                LIMIT \(pageSize)
+            ) s
+            GROUP BY s.transport, s.service, s.state > 2, CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END
+        ),
+        way AS (
+            -- Each group's route, due instant, or why it is skipped: 1 not active, 2 no route.
+            SELECT coalesce(route.id, 0) AS route_id,
+                CASE WHEN page.is_out THEN 1 WHEN route.id IS NULL THEN 2 ELSE 0 END AS skip,
+                CASE
+                    WHEN this.local_at IS NULL THEN this.due_at
+                    ELSE this.local_at AT TIME ZONE coalesce(page.time_zone, this.time_zone)
+                END AS due_at,
+                page.ids, page.n
+            FROM page
+            CROSS JOIN this
+            LEFT JOIN pushfleet.route
+                ON route.app_id = this.app_id
+                AND route.transport = page.transport
+                AND route.service = page.service
+                AND route.state <> 2
+        ),
+        wave AS MATERIALIZED (
+            -- Many zones, one instant.
+            SELECT way.route_id, way.skip, way.due_at, pushfleet.joined(way.ids) AS ids, sum(way.n)::int AS n
+            FROM way
+            GROUP BY way.route_id, way.skip, way.due_at
+        ),
+        cut AS MATERIALIZED (
+            -- One row for each batch, their ids in the order in which their jobs are written. The array of zeros only
+            -- counts: of it the planner expects ten rows, of generate_series a thousand.
+            SELECT nextval(pg_get_serial_sequence('pushfleet.batch', 'id')) AS batch_id, part.route_id, part.skip,
+                part.due_at, part.slice, part.n
+            FROM (
+                SELECT wave.route_id, wave.skip, wave.due_at, zeros.position - 1 AS slice,
+                    least(this.batch_size, wave.n - (zeros.position::int - 1) * this.batch_size) AS n
+                FROM this
+                CROSS JOIN wave
+                CROSS JOIN LATERAL unnest(array_fill(0, ARRAY[(wave.n - 1) / this.batch_size + 1]))
+                    WITH ORDINALITY AS zeros (zero, position)
+                ORDER BY wave.route_id, wave.skip, wave.due_at, zeros.position
+            ) part
+        ),
+        filled AS (
+            SELECT wave.skip, wave.ids, ids_of.batches
+            FROM wave
+            JOIN (
+                SELECT cut.route_id, cut.skip, cut.due_at, array_agg(cut.batch_id ORDER BY cut.slice) AS batches
+                FROM cut
+                GROUP BY cut.route_id, cut.skip, cut.due_at
+            ) ids_of USING (route_id, skip, due_at)
+        ),
+        pair AS (
+            -- Locks the pairs, in order. The page's tags follow last_tag.
+            INSERT INTO pushfleet.run_route AS rr (shard, run_id, route_id, lane, last_tag, tag_offset, head)
+            SELECT \(shard.rawValue), \(run.rawValue), cut.route_id, this.lane,
+                sum(greatest(1, cut.n / this.weight)),
+                greatest(0, this.vtime - 1),
+                CASE WHEN this.status = 1 AND bool_or(cut.due_at <= now()) THEN greatest(1, this.vtime) END
+            FROM cut
+            CROSS JOIN this
+            WHERE cut.skip = 0
+            GROUP BY cut.route_id, this.lane, this.status, this.vtime
+            ORDER BY cut.route_id
+            ON CONFLICT (shard, run_id, route_id) DO UPDATE
+            SET last_tag = rr.last_tag + excluded.last_tag,
+                tag_offset = CASE
+                    WHEN rr.head IS NULL AND excluded.head IS NOT NULL
+                    THEN greatest(rr.tag_offset, excluded.tag_offset - rr.last_tag)
+                    ELSE rr.tag_offset
+                END,
+                head = CASE
+                    WHEN rr.head IS NULL AND excluded.head IS NOT NULL
+                    THEN greatest(excluded.head, rr.tag_offset + rr.last_tag + 1)
+                    ELSE rr.head
+                END
+            RETURNING rr.route_id, rr.last_tag
+        ),
+        tagged AS MATERIALIZED (
+            SELECT cut.batch_id, cut.route_id, cut.skip, cut.due_at,
+                CASE WHEN cut.skip > 0 THEN 0 ELSE
+                    pair.last_tag + 1 - sum(greatest(1, cut.n / this.weight)) OVER (
+                        PARTITION BY cut.route_id, cut.skip = 0
+                        ORDER BY cut.due_at DESC, cut.slice DESC
+                    )
+                END AS tag
+            FROM cut
+            CROSS JOIN this
+            LEFT JOIN pair ON pair.route_id = cut.route_id
+        ),
+        jobs AS (
+            -- The number is the subscriber: once per run, whatever page or retry.
+            INSERT INTO pushfleet.job (shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal)
+            SELECT \(shard.rawValue), this.bucket_id, filled.batches[(s.place - 1) / this.batch_size + 1],
+                \(run.rawValue), s.id, s.id, ((s.place - 1) % this.batch_size)::smallint
+            FROM this
+            CROSS JOIN filled
+            CROSS JOIN LATERAL unnest(filled.ids) WITH ORDINALITY AS s (id, place)
+            WHERE filled.skip = 0
+            RETURNING batch_id, subscriber_id
+        ),
+        skips AS (
+            INSERT INTO pushfleet.delivery (
+                shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, reason
+            )
+            SELECT \(shard.rawValue), \(run.rawValue), s.id, s.id,
+                filled.batches[(s.place - 1) / this.batch_size + 1],
+                ((s.place - 1) % this.batch_size)::smallint, 6, 0, filled.skip
+            FROM this
+            CROSS JOIN filled
+            CROSS JOIN LATERAL unnest(filled.ids) WITH ORDINALITY AS s (id, place)
+            WHERE filled.skip > 0
+            RETURNING batch_id, subscriber_id
+        ),
+        counted AS MATERIALIZED (
+            SELECT jobs.batch_id, count(*)::int AS n, min(jobs.subscriber_id) AS first_id,
+                max(jobs.subscriber_id) AS last_id
+            FROM jobs
+            GROUP BY jobs.batch_id
+            UNION ALL
+            SELECT skips.batch_id, count(*)::int, min(skips.subscriber_id), max(skips.subscriber_id)
+            FROM skips
+            GROUP BY skips.batch_id
+        ),
+        batches AS (
+            INSERT INTO pushfleet.batch (
+                shard, id, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id, bucket_id,
+                size, skipped, state, origin, marked
+            )
+            SELECT \(shard.rawValue), tagged.batch_id, \(run.rawValue), tagged.route_id, tagged.tag, tagged.due_at,
+                tagged.due_at + this.ttl, counted.first_id, counted.last_id,
+                CASE WHEN tagged.skip = 0 THEN this.bucket_id END,
+                counted.n,
+                CASE WHEN tagged.skip = 0 THEN 0 ELSE counted.n END,
+                CASE WHEN tagged.skip > 0 THEN 2 WHEN tagged.due_at > now() THEN 5 ELSE 0 END,
+                0,
+                repeat(CASE WHEN tagged.skip = 0 THEN '0' ELSE '1' END, counted.n)::varbit
+            FROM tagged
+            JOIN counted USING (batch_id)
+            CROSS JOIN this
+        )
+        UPDATE pushfleet.run_progress p
+        SET last_subscriber_id = coalesce(page_end.last_id, p.last_subscriber_id),
+            targeted = p.targeted + page_end.n,
+            expanded = page_end.n < \(pageSize)
+        FROM (
+            SELECT coalesce(sum(page.n), 0)::int AS n, max(page.last_id) AS last_id
+            FROM page
+        ) page_end
+        WHERE p.shard = \(shard.rawValue)
+            AND p.run_id = \(run.rawValue)
+            AND NOT p.expanded
+            AND EXISTS (SELECT FROM progress)
+            AND EXISTS (SELECT FROM this)
+        RETURNING page_end.n, p.expanded
+        """
+    }
+}

@@ -1,0 +1,32 @@
+import Domain
+import Postgres
+
+extension PostgresScheduleStore {
+    package func unexpandedRuns(of shard: Shard) async throws -> [Run.ID] {
+        try await client.query(.unexpandedRuns(of: shard), deadline: .seconds(5)).map { Run.ID($0.int64(0)) }
+    }
+
+    package func expand(run: Run.ID, shard: Shard, pageSize: Int32) async throws -> ExpandedPage? {
+        checkpoints.reach(.beforePage)
+        let statement = ExpandStatement(shard: shard, run: run, pageSize: pageSize)
+        let rows = try await client.query(statement.query, deadline: .seconds(60))
+        checkpoints.reach(.afterPage)
+        return rows.first.map { ExpandedPage(targeted: Int($0.int32(0)), complete: $0.bool(1)) }
+    }
+}
+
+extension PostgresQuery {
+    static func unexpandedRuns(of shard: Shard) -> PostgresQuery {
+        """
+        SELECT run.id
+        FROM pushfleet.run_progress progress
+        JOIN pushfleet.run ON run.id = progress.run_id
+        WHERE progress.shard = \(shard.rawValue)
+            AND NOT progress.expanded
+            AND run.status = 1
+            AND run.expand_at <= now()
+        ORDER BY run.expand_at, run.id
+        LIMIT 100
+        """
+    }
+}
