@@ -1,0 +1,104 @@
+import Domain
+import Postgres
+
+extension PostgresQuery {
+    /// Ends the retries of cancelled runs and those that expired, as batches born done. Cancelled wins over expired.
+    static func settleRetries(of shard: Shard, limit: Int32) -> PostgresQuery {
+        """
+        WITH gone AS MATERIALIZED (
+            SELECT retry.run_id, retry.number
+            FROM pushfleet.retry
+            JOIN pushfleet.run ON run.id = retry.run_id
+            WHERE retry.shard = \(shard.rawValue) AND (run.status = 3 OR retry.expires_at <= now())
+            LIMIT \(limit)
+            FOR UPDATE OF retry SKIP LOCKED
+        ),
+        taken AS (
+            DELETE FROM pushfleet.retry
+            USING gone, pushfleet.run
+            WHERE retry.shard = \(shard.rawValue)
+                AND retry.run_id = gone.run_id
+                AND retry.number = gone.number
+                AND run.id = retry.run_id
+            RETURNING retry.run_id, retry.route_id, retry.number, retry.subscriber_id, retry.expires_at,
+                retry.attempts, retry.content_version,
+                CASE WHEN retry.doubtful THEN 7 WHEN run.status = 3 THEN 5 ELSE 4 END AS outcome
+        ),
+        placed AS MATERIALIZED (
+            SELECT taken.run_id, taken.route_id, taken.number, taken.subscriber_id, taken.expires_at, taken.attempts,
+                taken.content_version, taken.outcome,
+                (row_number() OVER (PARTITION BY taken.run_id, taken.route_id ORDER BY taken.number) - 1)::smallint
+                    AS ordinal
+            FROM taken
+        ),
+        cut AS MATERIALIZED (
+            SELECT nextval(pg_get_serial_sequence('pushfleet.batch', 'id')) AS batch_id, whole.run_id, whole.route_id,
+                whole.expires_at, whole.n, whole.first_id, whole.last_id, whole.expired, whole.cancelled, whole.in_doubt
+            FROM (
+                SELECT placed.run_id, placed.route_id, max(placed.expires_at) AS expires_at, count(*)::int AS n,
+                    min(placed.subscriber_id) AS first_id, max(placed.subscriber_id) AS last_id,
+                    count(*) FILTER (WHERE placed.outcome = 4)::int AS expired,
+                    count(*) FILTER (WHERE placed.outcome = 5)::int AS cancelled,
+                    count(*) FILTER (WHERE placed.outcome = 7)::int AS in_doubt
+                FROM placed
+                GROUP BY placed.run_id, placed.route_id
+            ) whole
+        ),
+        closed AS (
+            INSERT INTO pushfleet.delivery (
+                shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
+            )
+            SELECT \(shard.rawValue), placed.run_id, placed.number, placed.subscriber_id, cut.batch_id, placed.ordinal,
+                placed.outcome, placed.attempts, placed.content_version
+            FROM placed
+            JOIN cut USING (run_id, route_id)
+        )
+        INSERT INTO pushfleet.batch (
+            shard, id, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id, size,
+            expired, cancelled, in_doubt, state, origin, marked
+        )
+        SELECT \(shard.rawValue), cut.batch_id, cut.run_id, cut.route_id, 0, now(), cut.expires_at, cut.first_id,
+            cut.last_id, cut.n, cut.expired, cut.cancelled, cut.in_doubt, 2, 1, repeat('1', cut.n)::varbit
+        FROM cut
+        RETURNING id
+        """
+    }
+
+    static func cancelledNotifications(of shard: Shard) -> PostgresQuery {
+        """
+        SELECT notification.id
+        FROM pushfleet.notification
+        JOIN pushfleet.run ON run.id = notification.run_id
+        WHERE notification.shard = \(shard.rawValue) AND run.status = 3
+        LIMIT 1000
+        """
+    }
+
+    /// Takes back a notification that nobody collected yet: a batch of one, born done. No row: too late.
+    static func cancelNotification(_ id: Int64, shard: Shard) -> PostgresQuery {
+        """
+        WITH taken AS (
+            DELETE FROM pushfleet.notification n
+            WHERE n.shard = \(shard.rawValue) AND n.id = \(id)
+            RETURNING n.id, n.run_id, n.subscriber_id, n.content_version, n.due_at, n.expires_at
+        ),
+        made AS (
+            INSERT INTO pushfleet.batch (
+                shard, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id,
+                content_version, size, collected, cancelled, state, origin, marked
+            )
+            SELECT \(shard.rawValue), taken.run_id, 0, 0, taken.due_at, taken.expires_at, taken.subscriber_id,
+                taken.subscriber_id, taken.content_version, 1, 1, 1, 2, 0, B'1'
+            FROM taken
+            RETURNING id
+        )
+        INSERT INTO pushfleet.delivery (
+            shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
+        )
+        SELECT \(shard.rawValue), taken.run_id, taken.id, taken.subscriber_id, made.id, 0, 5, 0, taken.content_version
+        FROM taken
+        CROSS JOIN made
+        RETURNING number
+        """
+    }
+}
