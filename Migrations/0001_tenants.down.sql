@@ -1,4 +1,3 @@
-DROP TABLE pushfleet.subscriber_import;
 DROP TABLE pushfleet.subscriber;
 DROP TABLE pushfleet.route;
 DROP TABLE pushfleet.access_token;

@@ -113,24 +113,3 @@ COMMENT ON COLUMN pushfleet.subscriber.environment IS 'APNs: 0 unknown, 1 produc
 COMMENT ON COLUMN pushfleet.subscriber.evidence IS 'Reason code of the answer that moved its state.';
 COMMENT ON COLUMN pushfleet.subscriber.address_version IS
     'Raised when the address changes: retirement compares and sets on it.';
-
--- Rows of an import on their way into subscriber. A table of its own, not a temporary one, so that COPY and the
--- statements after it need not meet in one session: a pooler may give each another.
-CREATE UNLOGGED TABLE pushfleet.subscriber_import (
-    import_id uuid NOT NULL,
-    line bigint NOT NULL,
-    external_id text,
-    user_id text,
-    transport text,
-    address text,
-    p256dh text,
-    auth text,
-    language text,
-    time_zone text,
-    tags text,
-    attributes text,
-    registered_at text,
-    seen_at text,
-    environment text,
-    PRIMARY KEY (import_id, line)
-);

@@ -1,0 +1,98 @@
+import Domain
+import Postgres
+
+/// Brings the pairs' heads up to date, for whoever comes first in a second; others find the clock locked or fresh.
+///
+/// A pair that had nothing to claim starts at the present. Virtual time never goes back, a head below it is lifted to
+/// it, and it stays before a pair that was skipped as locked, whose head in the table is older.
+struct RefreshHeadsStatement {
+    var shard: Shard
+    var lane: Lane
+
+    var query: PostgresQuery {
+        """
+        WITH clock AS MATERIALIZED (
+            SELECT c.vtime
+            FROM pushfleet.lane_clock c
+            WHERE c.shard = \(shard.rawValue)
+                AND c.lane = \(lane.rawValue)
+                AND c.refreshed_at < now() - interval '800 ms'
+            FOR UPDATE SKIP LOCKED
+        ),
+        live AS MATERIALIZED (
+            SELECT pair.run_id, pair.route_id, pair.tag_offset, pair.head AS old_head, clock.vtime, first.tag
+            FROM clock
+            CROSS JOIN pushfleet.run_route pair
+            LEFT JOIN pushfleet.run ON run.id = pair.run_id AND run.status = 1
+            LEFT JOIN pushfleet.route ON route.id = pair.route_id AND route.state = 0
+            LEFT JOIN LATERAL (
+                SELECT b.tag
+                FROM pushfleet.batch b
+                WHERE b.shard = \(shard.rawValue)
+                    AND b.run_id = pair.run_id
+                    AND b.route_id = pair.route_id
+                    AND b.state = 0
+                    AND b.tag >= pair.low_tag
+                    AND run.id IS NOT NULL
+                    AND route.id IS NOT NULL
+                ORDER BY b.tag
+                LIMIT 1
+            ) first ON true
+            WHERE pair.shard = \(shard.rawValue)
+                AND pair.lane = \(lane.rawValue)
+                AND (
+                    pair.head IS NOT NULL
+                    OR pair.run_id IN (SELECT going.id FROM pushfleet.run going WHERE going.status = 1)
+                )
+        ),
+        next AS MATERIALIZED (
+            SELECT moved.run_id, moved.route_id, moved.old_head, moved.tag_offset, moved.new_offset,
+                CASE WHEN moved.tag IS NULL THEN NULL ELSE greatest(moved.vtime, moved.new_offset + moved.tag) END
+                    AS new_head
+            FROM (
+                SELECT live.run_id, live.route_id, live.old_head, live.tag_offset, live.vtime, live.tag,
+                    CASE
+                        WHEN live.tag IS NOT NULL AND live.old_head IS NULL
+                        THEN greatest(live.tag_offset, live.vtime - live.tag)
+                        ELSE live.tag_offset
+                    END AS new_offset
+                FROM live
+            ) moved
+        ),
+        pairs AS MATERIALIZED (
+            SELECT pair.run_id, pair.route_id
+            FROM pushfleet.run_route pair
+            JOIN next USING (run_id, route_id)
+            WHERE pair.shard = \(shard.rawValue)
+                AND (next.new_head IS DISTINCT FROM next.old_head OR next.new_offset <> next.tag_offset)
+            ORDER BY pair.run_id, pair.route_id
+            FOR NO KEY UPDATE OF pair SKIP LOCKED
+        ),
+        put AS (
+            UPDATE pushfleet.run_route pair
+            SET head = next.new_head, tag_offset = next.new_offset
+            FROM next
+            JOIN pairs USING (run_id, route_id)
+            WHERE pair.shard = \(shard.rawValue)
+                AND pair.run_id = next.run_id
+                AND pair.route_id = next.route_id
+        )
+        UPDATE pushfleet.lane_clock c
+        SET refreshed_at = now(),
+            vtime = CASE
+                WHEN NOT EXISTS (
+                    SELECT FROM next
+                    WHERE next.new_head IS DISTINCT FROM next.old_head
+                        AND NOT EXISTS (
+                            SELECT FROM pairs
+                            WHERE pairs.run_id = next.run_id AND pairs.route_id = next.route_id
+                        )
+                )
+                THEN greatest(c.vtime, coalesce((SELECT min(next.new_head) FROM next), c.vtime))
+                ELSE c.vtime
+            END
+        FROM clock
+        WHERE c.shard = \(shard.rawValue) AND c.lane = \(lane.rawValue)
+        """
+    }
+}
