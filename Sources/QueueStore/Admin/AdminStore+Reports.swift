@@ -2,7 +2,7 @@ import Domain
 import Postgres
 
 /// Where the jobs of one run are, at one instant.
-package struct Accounting: Sendable, Encodable {
+package struct Accounting: Sendable, Equatable, Encodable {
     package let targeted, pending, leased, retrying: Int64
     package let delivered, failed, unregistered, expired, cancelled, skipped, inDoubt: Int64
     /// At most so many notifications may have gone out twice.
