@@ -19,9 +19,16 @@ extension AdminStore {
         }
         _ = try await client.query(
             """
-            INSERT INTO pushfleet.app (name, time_zone)
-            VALUES (\(name), \(timeZone))
-            ON CONFLICT (name) DO NOTHING
+            WITH app AS (
+                INSERT INTO pushfleet.app (name, time_zone)
+                VALUES (\(name), \(timeZone))
+                ON CONFLICT (name) DO NOTHING
+                RETURNING shards
+            )
+            INSERT INTO pushfleet.lane_clock (shard, lane)
+            SELECT shard, lane
+            FROM app CROSS JOIN unnest(app.shards) AS shard CROSS JOIN (VALUES (0), (1)) lanes (lane)
+            ON CONFLICT (shard, lane) DO NOTHING
             """)
         guard let app = try await apps().first(where: { $0.name == name }) else {
             throw AdminError("app: '\(name)' was deleted meanwhile; try again")
