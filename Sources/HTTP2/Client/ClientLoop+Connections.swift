@@ -128,8 +128,8 @@ extension ClientLoop {
         let hadWork = connection.inFlight > 0
         connection.endAll(fault)
         if reason == nil || fault == .closed {
-            nghttp2_session_terminate_session(connection.session, NGHTTP2_NO_ERROR.rawValue)
-            _ = connection.channel.flush(connection.session)
+            // With requests in flight nothing more may leave: some were just said to have never left.
+            if !hadWork { connection.announceEnd() }
             connection.channel.sayGoodbye()
         }
         needsAnotherTurn = needsAnotherTurn || !queue.isEmpty

@@ -129,13 +129,15 @@ final class ClientLoop {
     }
 
     private func nextInstants(of connection: ClientConnection) -> [ContinuousClock.Instant] {
-        var next = [connection.nextDeadline, connection.pingDeadline].compactMap { $0 }
+        var next = [connection.nextDeadline]
         switch connection.phase {
         case .handshaking, .awaitingSettings: next.append(connection.openBy)
-        case .open: if connection.inFlight == 0 { next.append(connection.idleSince + configuration.idleTimeout) }
+        case .open:
+            next.append(connection.pingDeadline)
+            if connection.inFlight == 0 { next.append(connection.idleSince + configuration.idleTimeout) }
         case .draining: break
         }
-        return next
+        return next.compactMap { $0 }
     }
 
     private func publish() {
