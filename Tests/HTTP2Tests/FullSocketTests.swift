@@ -1,3 +1,4 @@
+import Glibc
 import HTTP2
 import Testing
 import Threading
@@ -41,13 +42,11 @@ import Threading
     private func fill(deadline: Duration) async {
         submit(0..<1, bytes: 10, deadline: .seconds(10))
         #expect(await collector.wait(for: 1).first?.status == 200)
+        limitSendBuffers(port: relay.port)
         relay.freeze()
-        submit(1..<40, bytes: 500_000, deadline: deadline)
-        await waitUntil { client.statistics.inFlight == 39 }
-        await relay.settle()
-        // The kernel reports room late (tcp(7)): the next write takes what was left of it.
-        submit(40..<41, bytes: 500_000, deadline: deadline)
+        submit(1..<41, bytes: 500_000, deadline: deadline)
         await waitUntil { client.statistics.inFlight == 40 }
+        await relay.settle()
         submit(41..<51, bytes: 10, deadline: deadline)
     }
 
@@ -76,5 +75,20 @@ import Threading
         await client.close(by: .now)
         relay.end()
         server.stop()
+    }
+}
+
+/// Fixes the send buffers of this process's sockets that are connected to a port: left to itself, the kernel enlarges
+/// them at times of its own choosing (tcp(7)).
+private func limitSendBuffers(port: UInt16) {
+    for file in Int32(3)..<1024 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(file, $0, &length) }
+        }
+        guard code == 0, UInt16(bigEndian: address.sin_port) == port else { continue }
+        var size: Int32 = 65_536
+        setsockopt(file, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 }

@@ -19,7 +19,10 @@ extension ClientLoop {
     func shakeHands(_ connection: ClientConnection) {
         switch connection.channel.handshake() {
         case .blocked: return
-        case .failed: drop(connection, .connectFailed, connection.channel.certificateFault ?? "TLS handshake failed")
+        case .failed:
+            let fault = connection.channel.certificateFault
+            if fault != nil { context = nil }
+            drop(connection, .connectFailed, fault ?? "TLS handshake failed")
         case .done where !connection.channel.isHTTP2:
             drop(connection, .connectFailed, "the server does not speak HTTP/2")
         case .done:

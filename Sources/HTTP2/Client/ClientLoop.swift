@@ -28,6 +28,8 @@ final class ClientLoop {
     /// Set if the host is an address in text, which nobody needs to look up.
     let literalAddress: SocketAddress?
 
+    /// Made when first needed, and anew after a certificate was not accepted.
+    var context: TLSContext?
     var dials: [Dial] = []
     var connections: [ClientConnection] = []
     var isResolving = false
