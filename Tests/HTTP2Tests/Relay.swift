@@ -9,12 +9,15 @@ final class Relay: Sendable {
     private let target: UInt16
     /// Connections numbered below it are not forwarded any more.
     private let frozenBelow = Locked(0)
-    private let accepted = Locked(0)
+    private let accepted = Locked<[Int32]>([])
     private let stop = Locked(false)
 
     init(to target: UInt16) throws {
         self.target = target
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // Connections inherit it, so that little fits into one that is frozen.
+        var size: Int32 = 65_536
+        setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         port = try bindToLoopback(listener)
         #expect(listen(listener, 16) == 0)
         startThread(named: "relay") { self.run() }
@@ -22,9 +25,34 @@ final class Relay: Sendable {
 
     /// Forwards nothing more on the connections that exist, in either direction.
     func freeze() {
-        let count = accepted.withLock { $0 }
+        let count = accepted.withLock { $0.count }
         frozenBelow.withLock { $0 = count }
     }
+
+    /// Waits until nothing more arrives on the connections that are not forwarded.
+    func settle() async {
+        let wakeup = Wakeup()
+        var last = 0
+        var same = 0
+        while same < 20 {
+            await wakeup.wait(until: .now + .milliseconds(5))
+            let pending = pendingBytes
+            same = pending == last && pending > 0 ? same + 1 : 0
+            last = pending
+        }
+    }
+
+    private var pendingBytes: Int {
+        accepted.withLock { files in
+            files.reduce(0) { sum, file in
+                var count: Int32 = 0
+                return ioctl(file, UInt(FIONREAD), &count) == 0 ? sum + Int(count) : sum
+            }
+        }
+    }
+
+    /// Forwards what was held back, too.
+    func thaw() { frozenBelow.withLock { $0 = 0 } }
 
     func end() { stop.withLock { $0 = true } }
 
@@ -41,9 +69,9 @@ final class Relay: Sendable {
             poll(&polls, nfds_t(polls.count), 10)
             if polls[0].revents != 0 {
                 let near = accept(listener, nil, nil)
-                let number = accepted.withLock { count in
-                    defer { count += 1 }
-                    return count
+                let number = accepted.withLock { files in
+                    files.append(near)
+                    return files.count - 1
                 }
                 pairs.append((number, near, connectToLoopback(port: target)))
             }

@@ -5,6 +5,7 @@ import Glibc
 struct TestCertificate {
     static let shared = TestCertificate()
 
+    private let authorityPEM: String
     let authorityFile: String
     let certificateFile: String
     let keyFile: String
@@ -18,12 +19,20 @@ struct TestCertificate {
         keyFile = directory + "/key.pem"
         do {
             let certificate = try SelfSignedCertificate.make(hosts: hosts, addresses: addresses)
-            Self.write(certificate.authorityPEM, to: authorityFile)
+            authorityPEM = certificate.authorityPEM
+            Self.write(authorityPEM, to: authorityFile)
             Self.write(certificate.certificatePEM, to: certificateFile)
             Self.write(certificate.keyPEM, to: keyFile)
         } catch {
             preconditionFailure("no test certificate: \(error)")
         }
+    }
+
+    /// A file of its own, to be moved elsewhere.
+    func copyOfAuthority() -> String {
+        let path = authorityFile + ".copy"
+        Self.write(authorityPEM, to: path)
+        return path
     }
 
     private static func write(_ text: String, to path: String) {

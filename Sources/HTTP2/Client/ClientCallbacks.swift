@@ -34,7 +34,7 @@ final class ClientCallbacks {
             return 0
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(pointer) { session, _, id, bytes, count, context in
-            guard let stream = stream(session, id), stream.pointee.queued != nil else { return 0 }
+            guard let stream = stream(session, id), !stream.pointee.isSettled else { return 0 }
             let room = connection(context).maxBody - stream.pointee.body.count
             let part = UnsafeBufferPointer(start: bytes, count: min(count, room))
             stream.pointee.body.append(contentsOf: part)

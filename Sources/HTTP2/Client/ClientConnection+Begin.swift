@@ -45,10 +45,7 @@ extension ClientConnection {
 /// Copies the next part of a request's body into a DATA frame.
 private let readBody: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, _ in
     let stream = source!.pointee.ptr.assumingMemoryBound(to: ClientStream.self)
-    guard let body = stream.pointee.queued?.request.body else {
-        // Given up at its deadline: the stream is reset anyway.
-        return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
-    }
+    guard let body = stream.pointee.queued?.request.body else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
     let sent = stream.pointee.bodySent
     let count = min(length, body.count - sent)
     body.withUnsafeBufferPointer { _ = memcpy(buffer!, $0.baseAddress! + sent, count) }

@@ -8,7 +8,7 @@ extension ClientConnection {
     /// libnghttp2 has closed a stream: decides what became of the request (RFC 9113 §8.7).
     func finish(_ stream: UnsafeMutablePointer<ClientStream>, error: UInt32) {
         defer { giveBack(stream) }
-        guard let queued = stream.pointee.queued else { return }
+        guard let queued = stream.pointee.queued, !stream.pointee.isSettled else { return }
         if error == NGHTTP2_NO_ERROR.rawValue, stream.pointee.hasEnded {
             answered += 1
             timeoutsInARow = 0
@@ -42,26 +42,37 @@ extension ClientConnection {
                 return
             }
             timeoutsInARow += 1
-            if timeoutsInARow >= 2, phase == .open { retire() }
-            end(stream, .timedOut)
-            let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
-            nghttp2_submit_rst_stream(session, flags, stream.pointee.id, NGHTTP2_CANCEL.rawValue)
-            needsFlush = true
+            cancel(stream, .timedOut)
         }
+        guard timeoutsInARow >= 2, phase == .open else { return }
+        retire()
+        // Behind a socket that takes nothing, some may not have left: another connection serves them better.
+        forEachRequest { if $0.pointee.headersAt == nil { cancel($0, .connectionLost) } }
+    }
+
+    /// Gives the result of a request, and has libnghttp2 reset its stream, or forget it if it is not yet one.
+    private func cancel(_ stream: UnsafeMutablePointer<ClientStream>, _ fault: HTTP2Fault) {
+        end(stream, fault)
+        let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+        nghttp2_submit_rst_stream(session, flags, stream.pointee.id, NGHTTP2_CANCEL.rawValue)
+        needsFlush = true
     }
 
     /// The connection is over: what OpenSSL was never offered did not leave, about the rest nobody knows.
     func endAll(_ fault: HTTP2Fault) {
-        forEachRequest { stream in
-            end(stream, fault)
-            giveBack(stream)
-        }
+        forEachRequest { end($0, fault) }
+    }
+
+    /// GOAWAY, for a connection that has done its work (RFC 9113 §6.8), if the socket takes it now.
+    func announceEnd() {
+        nghttp2_session_terminate_session(session, NGHTTP2_NO_ERROR.rawValue)
+        _ = channel.flush(session)
     }
 
     /// Gives the result of a request that will not be answered.
     private func end(_ stream: UnsafeMutablePointer<ClientStream>, _ fault: HTTP2Fault) {
         guard let queued = stream.pointee.queued else { return }
-        stream.pointee.queued = nil
+        stream.pointee.isSettled = true
         let mayHaveLeft = stream.pointee.headersAt.map { $0 < channel.handed } ?? false
         if mayHaveLeft || willStillLeave(stream, fault) {
             queue.settle(queued, .mayHaveBeenSent(fault))
@@ -75,7 +86,10 @@ extension ClientConnection {
         fault == .timedOut && stream.pointee.headersAt != nil
     }
 
+    /// Those whose result was not given.
     private func forEachRequest(_ body: (UnsafeMutablePointer<ClientStream>) -> Void) {
-        for index in 0..<streamCapacity where streams[index].queued != nil { body(streams + index) }
+        for index in 0..<streamCapacity where streams[index].queued != nil && !streams[index].isSettled {
+            body(streams + index)
+        }
     }
 }

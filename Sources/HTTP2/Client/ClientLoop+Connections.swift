@@ -19,7 +19,10 @@ extension ClientLoop {
     func shakeHands(_ connection: ClientConnection) {
         switch connection.channel.handshake() {
         case .blocked: return
-        case .failed: drop(connection, .connectFailed, connection.channel.certificateFault ?? "TLS handshake failed")
+        case .failed:
+            let fault = connection.channel.certificateFault
+            if fault != nil { context = nil }
+            drop(connection, .connectFailed, fault ?? "TLS handshake failed")
         case .done where !connection.channel.isHTTP2:
             drop(connection, .connectFailed, "the server does not speak HTTP/2")
         case .done:
@@ -128,8 +131,8 @@ extension ClientLoop {
         let hadWork = connection.inFlight > 0
         connection.endAll(fault)
         if reason == nil || fault == .closed {
-            nghttp2_session_terminate_session(connection.session, NGHTTP2_NO_ERROR.rawValue)
-            _ = connection.channel.flush(connection.session)
+            // With requests in flight nothing more may leave: some were just said to have never left.
+            if !hadWork { connection.announceEnd() }
             connection.channel.sayGoodbye()
         }
         needsAnotherTurn = needsAnotherTurn || !queue.isEmpty

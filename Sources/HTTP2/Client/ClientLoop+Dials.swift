@@ -66,7 +66,8 @@ extension ClientLoop {
     }
 
     private func secure(_ attempt: Dial.Attempt, by deadline: ContinuousClock.Instant) {
-        let context = TLSContext.client(trust: configuration.trust)
+        // Reading the system's authorities takes some 10 ms, during which nothing else happens here.
+        if context == nil { context = TLSContext.client(trust: configuration.trust) }
         let channel = context?.connected(file: attempt.file, host: origin.host, isAddress: literalAddress != nil)
         guard let channel else {
             close(attempt.file)

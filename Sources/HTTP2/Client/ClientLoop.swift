@@ -28,6 +28,8 @@ final class ClientLoop {
     /// Set if the host is an address in text, which nobody needs to look up.
     let literalAddress: SocketAddress?
 
+    /// Made when first needed, and anew after a certificate was not accepted.
+    var context: TLSContext?
     var dials: [Dial] = []
     var connections: [ClientConnection] = []
     var isResolving = false
@@ -129,13 +131,15 @@ final class ClientLoop {
     }
 
     private func nextInstants(of connection: ClientConnection) -> [ContinuousClock.Instant] {
-        var next = [connection.nextDeadline, connection.pingDeadline].compactMap { $0 }
+        var next = [connection.nextDeadline]
         switch connection.phase {
         case .handshaking, .awaitingSettings: next.append(connection.openBy)
-        case .open: if connection.inFlight == 0 { next.append(connection.idleSince + configuration.idleTimeout) }
+        case .open:
+            next.append(connection.pingDeadline)
+            if connection.inFlight == 0 { next.append(connection.idleSince + configuration.idleTimeout) }
         case .draining: break
         }
-        return next
+        return next.compactMap { $0 }
     }
 
     private func publish() {

@@ -3,8 +3,11 @@
 struct ClientStream {
     let index: Int32
     var id: Int32 = 0
-    /// nil once the result was given: the deadline passed, and the stream waits to be closed.
+    /// nil only while the place is free: libnghttp2 may look at the request, and at the shared fields that it holds,
+    /// until the stream is closed.
     var queued: QueuedRequest?
+    /// The result was given; the stream waits to be closed.
+    var isSettled = false
     var deadline = ContinuousClock.now
     /// Where the request's HEADERS start, counted in bytes that the session produced; nil as long as it has not.
     var headersAt: UInt64?
@@ -16,6 +19,7 @@ struct ClientStream {
 
     mutating func begin(_ queued: QueuedRequest, deadline: ContinuousClock.Instant) {
         self.queued = queued
+        isSettled = false
         self.deadline = deadline
         headersAt = nil
         bodySent = 0
