@@ -15,7 +15,7 @@ extension AdminStore {
         try await client.withTransaction { connection in
             _ = try await connection.query(.insertApp(name: name, timeZone: timeZone))
             _ = try await connection.query(.insertLaneClocks(app: name))
-            return AppSummary(try await connection.query(.app(named: name))[0])
+            return AppSummary(try await connection.query(.app(named: name), deadline: .seconds(60))[0])
         }
     }
 
