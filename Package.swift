@@ -85,17 +85,21 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
         tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
-        tests("HTTP2Tests", ["HTTP2", "Threading", "TestSupport"]),
+        tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
         tests(
             "TransportsTests", ["Transports", "Domain", "HTTP2", "Crypto", "PlainHTTP", "Threading", "TestSupport"],
             resources: [.copy("Fixtures")]),
+        tests("SimulatorTests", ["Simulator", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("QueueStoreTests", ["QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
         tests(
             "DeliveryTests",
-            ["Delivery", "Scheduling", "Housekeeping", "Domain", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
+            [
+                "Delivery", "Scheduling", "Housekeeping", "Domain", "Threading", "Logging", "ServiceLifecycle",
+                "TestSupport",
+            ]),
         tests(
             "EndToEndTests",
             ["Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),

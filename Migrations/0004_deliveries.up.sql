@@ -63,6 +63,7 @@ VALUES
     (5, 'poison'),
     (6, 'lost_holder'),
     (7, 'web_silent'),
+    (8, 'credential_unusable'),
     (20, 'rendered_empty'),
     (21, 'rendered_url_invalid'),
     (22, 'payload_too_large'),

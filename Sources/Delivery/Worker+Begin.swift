@@ -1,4 +1,6 @@
 import Domain
+import ServiceLifecycle
+import Threading
 
 extension Worker {
     /// Begins whatever may be begun: announced, live, fresh, and as much as the transports have room for.

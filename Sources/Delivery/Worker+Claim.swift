@@ -1,5 +1,7 @@
 import Domain
 import Logging
+import ServiceLifecycle
+import Threading
 
 extension Worker {
     /// Keeps enough jobs read ahead that neither the database nor the network waits for the other.
@@ -58,7 +60,6 @@ extension Worker {
 
     private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
-        checkpoints.reach(.beforeClaim)
         let claimed: ClaimedBatch?
         do {
             claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
@@ -67,7 +68,6 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
-        checkpoints.reach(.afterClaim)
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil
@@ -103,7 +103,6 @@ extension Worker {
         let entry = try await message(claimed.contentVersion, route: route, transport: transport)
         let jobs = try await store.jobs(of: claimed, attributes: entry.names)
         let otherRoutes = try await otherRoutes(of: jobs, than: route)
-        checkpoints.reach(.afterRead)
         guard opening.removeValue(forKey: claimed.id) != nil else { return }  // lost meanwhile, as a pulse learned
         lastNumber &+= 1
         let batch = HeldBatch(

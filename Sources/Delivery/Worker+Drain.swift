@@ -1,5 +1,7 @@
 import Domain
 import Logging
+import ServiceLifecycle
+import Threading
 
 extension Worker {
     /// SIGTERM: begins nothing more, records what is answered and hands back the rest, which costs no attempt. Past the

@@ -1,5 +1,7 @@
 import Domain
 import Logging
+import ServiceLifecycle
+import Threading
 
 extension Worker {
     /// Records outcomes as they gather, and beats the pulse when there are none. One flush at a time: the next gathers
@@ -45,10 +47,8 @@ extension Worker {
             shard: shard, answeredClaims: answered, checkedClaims: state.checkedClaims, held: named, items: items)
         let asked = clock.now
         shards[shard]?.flushedAt = asked
-        checkpoints.reach(.beforeFlush)
         do {
             let states = try await store.flush(flush, worker: identity, lease: configuration.lease)
-            checkpoints.reach(.afterFlush)
             shards[shard]?.freshSince = asked
             shards[shard]?.noteChecked(answered, longestStatement: .seconds(30), now: asked)
             take(states, named: Set(named.map(\.batch)), of: batches, recorded: counts)
@@ -97,7 +97,8 @@ extension Worker {
         for (credential, reason) in faultyCredentials {
             do {
                 try await store.pause(credential: credential, reason: reason)
-                logger.error("credential paused", metadata: ["credential": "\(credential)", "reason": "\(reason.name)"])
+                logger.error(
+                    "credential paused", metadata: ["credential": "\(credential)", "reason": "\(reason.name)"])
                 faultyCredentials[credential] = nil
             } catch {
                 logger.warning("credential not paused yet", metadata: ["error": "\(error)"])
@@ -108,10 +109,8 @@ extension Worker {
     /// Hands a batch back. Should the call fail, the lease runs out instead.
     func giveBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?) async {
         opening[batch.id] = nil
-        checkpoints.reach(.beforeHandBack)
         do {
             try await store.handBack(batch, begun: begun, notBefore: notBefore, worker: identity)
-            checkpoints.reach(.afterHandBack)
         } catch {
             logger.warning("batch not handed back", metadata: ["batch": "\(batch.id)", "error": "\(error)"])
         }

@@ -1,4 +1,6 @@
 import Domain
+import ServiceLifecycle
+import Threading
 import Logging
 
 extension Worker {

@@ -75,7 +75,7 @@ package actor Worker: Service {
     package func run() async throws {
         try await enlist()
         logger.info("worker started")
-        try await withGracefulShutdownHandler {
+        await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { loops in
                 loops.addTask { await self.claimLoop() }
                 loops.addTask { await self.resultLoop() }

@@ -11,7 +11,6 @@ package struct Janitor: Service {
     private let identity: WorkerID
     private let store: any HousekeepingStore
     private let configuration: JanitorConfiguration
-    private let checkpoints: Checkpoints
     private let draw: @Sendable () -> Double
     private let logger: Logger
 
@@ -20,12 +19,11 @@ package struct Janitor: Service {
     ///   - draw: uniform in 0..<1, for jitter.
     package init(
         identity: WorkerID, store: any HousekeepingStore, configuration: JanitorConfiguration = JanitorConfiguration(),
-        checkpoints: Checkpoints = .none, draw: @escaping @Sendable () -> Double, logger: Logger
+        draw: @escaping @Sendable () -> Double, logger: Logger
     ) {
         self.identity = identity
         self.store = store
         self.configuration = configuration
-        self.checkpoints = checkpoints
         self.draw = draw
         self.logger = logger
     }
@@ -51,9 +49,7 @@ package struct Janitor: Service {
     private func rescue() async throws {
         try await store.sight(as: identity, longestGap: configuration.longestGap)
         for shard in try await store.shards() {
-            checkpoints.reach(.beforeRescue)
             let rescued = try await store.rescue(shard: shard, span: configuration.sightingSpan)
-            checkpoints.reach(.afterRescue)
             if rescued > 0 { logger.warning("batches rescued", metadata: ["batches": "\(rescued)"]) }
         }
     }

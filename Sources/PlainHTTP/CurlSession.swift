@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// Owner of a `CURLM`, which keeps connections from one transfer to the next. Used by the thread of its client only.
 final class CurlSession {
@@ -13,11 +14,25 @@ final class CurlSession {
         self.pointer = pointer
     }
 
-    deinit { curl_multi_cleanup(pointer) }
+    /// A write to a connection that the peer has reset would otherwise end the process: libcurl leaves the signal alone
+    /// once it is told to raise none itself. It goes to the thread that wrote.
+    private static func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    /// It says goodbye to servers that are still connected, on whatever thread the last owner let go.
+    deinit {
+        Self.blockBrokenPipeSignal()
+        curl_multi_cleanup(pointer)
+    }
 
     /// Blocks until the transfer has ended or its task is cancelled.
     /// - Returns: the answer's status.
     func perform(_ transfer: CurlTransfer) throws(HTTPClientError) -> Int {
+        Self.blockBrokenPipeSignal()
         guard curl_multi_add_handle(pointer, transfer.pointer) == CURLM_OK else {
             throw HTTPClientError(.library, "the transfer cannot be begun")
         }

@@ -53,7 +53,10 @@ private func explain(_ error: any Error) -> (message: String, status: ExitCode) 
             "\(failure); check --database, PUSHFLEET_DATABASE_URL or the PG* variables", ExitStatus.databaseUnreachable
         )
     case let failure as PostgresError where failure.code == .undefinedObject:
-        return ("the database has no Pushfleet schema, or an older one; run: pushfleet migrate up", ExitStatus.schemaMismatch)
+        return (
+            "the database has no Pushfleet schema, or an older one; run: pushfleet migrate up",
+            ExitStatus.schemaMismatch
+        )
     default:
         return ("\(error)", ExitStatus.failed)
     }
@@ -82,4 +85,4 @@ private func write(_ text: String, to descriptor: Int32) {
 }
 
 /// A peer that closes its connection is an error of that call, not the end of the process.
-func ignoreBrokenPipes() { unsafe _ = signal(SIGPIPE, SIG_IGN) }
+func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }

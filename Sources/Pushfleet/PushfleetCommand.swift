@@ -26,6 +26,6 @@ struct PushfleetCommand: AsyncParsableCommand {
 
     static func main() async {
         ignoreBrokenPipes()
-        await main(nil)
+        await main(Array(CommandLine.arguments.dropFirst()))
     }
 }

@@ -10,18 +10,16 @@ import ServiceLifecycle
 package struct Scheduler: Service {
     private let store: any ScheduleStore
     private let configuration: SchedulerConfiguration
-    private let checkpoints: Checkpoints
     private let draw: @Sendable () -> Double
     private let logger: Logger
 
     /// - Parameter draw: uniform in 0..<1, for jitter.
     package init(
         store: any ScheduleStore, configuration: SchedulerConfiguration = SchedulerConfiguration(),
-        checkpoints: Checkpoints = .none, draw: @escaping @Sendable () -> Double, logger: Logger
+        draw: @escaping @Sendable () -> Double, logger: Logger
     ) {
         self.store = store
         self.configuration = configuration
-        self.checkpoints = checkpoints
         self.draw = draw
         self.logger = logger
     }
@@ -57,14 +55,14 @@ package struct Scheduler: Service {
         for shard in try await store.shards() {
             for run in try await store.unexpandedRuns(of: shard) {
                 guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return true }
-                checkpoints.reach(.beforePage)
                 guard let page = try await store.expand(run: run, shard: shard, pageSize: configuration.pageSize) else {
                     continue
                 }
-                checkpoints.reach(.afterPage)
                 expanded = true
                 logger.debug("page expanded", metadata: ["run": "\(run)", "targeted": "\(page.targeted)"])
-                if page.complete { logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"]) }
+                if page.complete {
+                    logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"])
+                }
             }
         }
         return expanded
@@ -73,9 +71,7 @@ package struct Scheduler: Service {
     private func keepOrder() async throws {
         for shard in try await store.shards() {
             _ = try await store.promote(shard: shard, limit: configuration.promoteLimit)
-            checkpoints.reach(.beforeRebatch)
             _ = try await store.rebatch(shard: shard, limit: configuration.rebatchLimit)
-            checkpoints.reach(.afterRebatch)
             for lane in Lane.allCases { try await store.refreshHeads(of: shard, lane: lane) }
         }
     }

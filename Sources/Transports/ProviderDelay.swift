@@ -7,11 +7,11 @@ enum ProviderDelay {
     /// - Parameters:
     ///   - date: the answer's own `Date`, which a date is counted from, so that no clock of ours matters.
     ///   - now: seconds since 1970, for an answer without a readable `Date`.
-    static func parse(retryAfter text: [UInt8], date: [UInt8]?, now: Int64) -> Duration? {
-        let text = trimmed(String(decoding: text, as: UTF8.self))
+    static func parse(retryAfter text: String, date: String?, now: Int64) -> Duration? {
+        let text = trimmed(text)
         if let seconds = seconds(text) { return seconds }
         guard let until = HTTPDate.seconds(text) else { return nil }
-        let from = date.flatMap { HTTPDate.seconds(trimmed(String(decoding: $0, as: UTF8.self))) } ?? now
+        let from = date.flatMap { HTTPDate.seconds(trimmed($0)) } ?? now
         return min(longest, .seconds(max(0, until - from)))
     }
 

@@ -131,6 +131,7 @@ struct CampaignFileTests {
             let file = try CampaignFile.parse(try Fixtures.bytes("campaigns/\(name)"), mode: .strict)
             let message = try MessageReader.message(from: try #require(file.messageJSON))
             #expect(.inline(message) == file.message)
+            #expect(try Message.decode(message.encode()) == message)
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
             ("soon", nil), ("-1", nil), ("1.5", nil), ("", nil), ("+5", nil), ("٣", nil),
         ] as [(String, Int?)])
     func `Retry-After is read as seconds`(text: String, seconds: Int?) {
-        let delay = ProviderDelay.parse(retryAfter: Array(text.utf8), date: nil, now: 0)
+        let delay = ProviderDelay.parse(retryAfter: text, date: nil, now: 0)
         #expect(delay == seconds.map { .seconds($0) })
     }
 
@@ -25,7 +25,7 @@ import Testing
     func `Retry-After as a date counts from the answer's own date`(text: String, date: String?, seconds: Int?) {
         // 20 s before 08:02:00 on 2 March 2026.
         let delay = ProviderDelay.parse(
-            retryAfter: Array(text.utf8), date: date.map { Array($0.utf8) }, now: 1_772_438_500)
+            retryAfter: text, date: date, now: 1_772_438_500)
         #expect(delay == seconds.map { .seconds($0) })
     }
 

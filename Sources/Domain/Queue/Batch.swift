@@ -60,7 +60,8 @@ package struct ClaimedBatch: Sendable {
 
     package init(
         shard: Shard, id: Batch.ID, run: Run.ID, route: Route.ID, bucket: Int32, epoch: Int32, size: Int,
-        announced: Int, marked: OrdinalSet, lapses: Int16, contentVersion: ContentVersion.ID, expiresAt: Instant, policy: InDoubtPolicy,
+        announced: Int, marked: OrdinalSet, lapses: Int16, contentVersion: ContentVersion.ID, expiresAt: Instant,
+        policy: InDoubtPolicy,
         announceWindow: Int
     ) {
         self.shard = shard

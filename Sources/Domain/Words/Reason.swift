@@ -10,6 +10,7 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case poison = 5
     case lostHolder = 6
     case webSilent = 7
+    case credentialUnusable = 8
     // Decided by the renderer, before anything leaves.
     case renderedEmpty = 20
     case renderedURLInvalid = 21
@@ -51,6 +52,7 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .poison: "poison"
         case .lostHolder: "lost_holder"
         case .webSilent: "web_silent"
+        case .credentialUnusable: "credential_unusable"
         case .renderedEmpty: "rendered_empty"
         case .renderedURLInvalid: "rendered_url_invalid"
         case .payloadTooLarge: "payload_too_large"

@@ -12,7 +12,7 @@ struct ProgressLine {
     mutating func show(_ label: String, done: Int64, total: Int64?, note: String = "") {
         let now = clock.now
         samples.append((now, done))
-        samples.removeAll { $0.at + .seconds(5) < now && samples.count > 2 }
+        while samples.count > 2, samples[0].at + .seconds(5) < now { samples.removeFirst() }
         let text = line(label, done, total, note, now)
         if isTerminal {
             writeError("\r\u{1B}[2K" + text)
@@ -43,7 +43,8 @@ struct ProgressLine {
 
     private func rate(_ now: ContinuousClock.Instant) -> Double {
         guard let first = samples.first, let last = samples.last, first.at < last.at else { return 0 }
-        let span = Double(first.at.duration(to: last.at).components.seconds)
+        let span =
+            Double(first.at.duration(to: last.at).components.seconds)
             + Double(first.at.duration(to: last.at).components.attoseconds) / 1e18
         return span > 0 ? Double(last.done - first.done) / span : 0
     }

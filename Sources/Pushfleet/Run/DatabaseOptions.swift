@@ -21,7 +21,8 @@ struct DatabaseOptions: ParsableArguments {
     func withClient<Result: Sendable>(
         connections: Int = 1, _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
-        let client = PostgresClient(configuration, connections: connections, logger: Logger(label: "pushfleet.postgres"))
+        let client = PostgresClient(
+            configuration, connections: connections, logger: Logger(label: "pushfleet.postgres"))
         do {
             let result = try await body(client)
             await client.close()

@@ -1,6 +1,5 @@
 import Delivery
 import Domain
-import HTTP2
 import Logging
 import ServiceLifecycle
 import Threading
@@ -8,15 +7,17 @@ import Transports
 
 /// Builds the transport of each credential when the first batch needs it, and keeps its background work running.
 actor TransportHost: TransportDirectory, Service {
-    private let settings: TransportSettings
-    private let tokens: any AccessTokenStore
-    private let worker: WorkerID
-    private let logger: Logger
+    let settings: TransportSettings
+    let tokens: any AccessTokenStore
+    let worker: WorkerID
+    let logger: Logger
     private var transports: [CredentialReference: FCMTransport] = [:]
     private nonisolated let started = AsyncStream.makeStream(of: FCMTransport.self)
 
+    /// How providers are reached.
     struct TransportSettings: Sendable {
-        var trust: TLSTrust
+        /// PEM certificates to trust instead of the system's.
+        var trustFile: String?
         var connections: Int
         var streamsPerConnection: Int
     }
@@ -28,15 +29,25 @@ actor TransportHost: TransportDirectory, Service {
         self.logger = logger
     }
 
+    /// Keeps each transport's access token fresh until the worker, which stops before this service, has closed them.
     func run() async throws {
         await withDiscardingTaskGroup { group in
             await withGracefulShutdownHandler {
-                for await transport in started.stream { group.addTask { await transport.run() } }
+                for await transport in started.stream { group.addTask { await self.keep(transport) } }
             } onGracefulShutdown: {
-                // Tokens are refreshed until the worker, which stops before this service, has closed the transports.
                 self.started.continuation.finish()
             }
             group.cancelAll()
+        }
+    }
+
+    private nonisolated func keep(_ transport: FCMTransport) async {
+        do {
+            try await transport.run()
+        } catch {
+            if !(error is CancellationError) {
+                logger.error("transport stopped", metadata: ["error": "\(error)"])
+            }
         }
     }
 

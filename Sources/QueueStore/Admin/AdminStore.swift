@@ -1,42 +1,23 @@
 import Domain
 import Postgres
 
-/// What an operator asks for: apps, credentials, subscribers, campaigns, and how their runs stand.
+/// What commands ask of the database: apps, credentials, subscribers, campaigns and their figures. Every call is short.
 package struct AdminStore: Sendable {
     let client: PostgresClient
-
     package init(_ client: PostgresClient) { self.client = client }
-}
 
-/// Why a request of an operator was refused, and what mends it.
-package struct AdminError: Error, CustomStringConvertible {
-    package enum Code: String, Sendable, CaseIterable {
-        case unknownApp
-        case unknownCredential
-        /// The idempotency key was used with another body.
-        case keyTaken
-        /// The campaign asks for what cannot be carried out yet.
-        case unsupported
-    }
-
-    package let code: Code
-    package let message: String
-    package let remedy: String
-
-    init(_ code: Code, _ message: String, remedy: String) {
-        self.code = code
-        self.message = message
-        self.remedy = remedy
-    }
-
-    package var description: String { "\(message); \(remedy)" }
-
-    static func unknownApp(_ name: String) -> Self {
-        AdminError(.unknownApp, "app: there is no '\(name)'", remedy: "see: pushfleet app list")
+    /// The id of an app, or an error that names the remedy.
+    func appID(_ name: String) async throws -> App.ID {
+        let rows = try await client.query("SELECT id FROM pushfleet.app WHERE name = \(name)")
+        guard let row = rows.first else {
+            throw AdminError("app: '\(name)' does not exist; create it: pushfleet app create \(name)")
+        }
+        return App.ID(row.int64(0))
     }
 }
 
-/// An instant as RFC 3339 text in UTC, which is how SQL gives it to people.
-enum InstantText {
-    static let format = #"YYYY-MM-DD"T"HH24:MI:SS"Z""#
+/// Something that a user asked for and that cannot be; names the field and the remedy.
+package struct AdminError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
 }

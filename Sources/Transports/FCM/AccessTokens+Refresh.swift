@@ -12,16 +12,17 @@ extension AccessTokens {
         }
         do {
             let row = try await store.sealedToken(credential: credential)
-            let now = try await store.now()
-            if let rest = takeUp(row, now: now) {
+            let local = ContinuousClock.now
+            let moment = Moment(instant: try await store.now(), local: local)
+            if let rest = takeUp(row, at: moment) {
                 failures = 0
                 return min(rest, configuration.idleInterval)
             }
             let isMine = try await store.beginRefresh(
                 credential: credential, by: worker, for: configuration.refreshSpan, replacing: row?.expiresAt)
             guard isMine else { return configuration.pollInterval }
-            let answer = try await exchange(keyFile.account, now)
-            return try await takeUp(answer, now: now, failures: &failures)
+            let answer = try await exchange(keyFile.account, moment.instant)
+            return try await takeUp(answer, at: moment, failures: &failures)
         } catch {
             // The database or the network. The token in use lives on, and so does the wish for the next.
             failures += 1
@@ -32,20 +33,22 @@ extension AccessTokens {
 
     /// Installs the token of the row unless it is in use already.
     /// - Returns: how long it needs no refresh; nil when it needs one now, or there is none that can be used.
-    private func takeUp(_ row: SealedToken?, now: Instant) -> Duration? {
+    private func takeUp(_ row: SealedToken?, at moment: Moment) -> Duration? {
+        let now = moment.instant
         guard let row, now + configuration.margin < row.expiresAt else { return nil }
         let account = keyFile.account
         let (isRejected, isInstalled) = update { ($0.isRejected(row), $0.isInstalled(row)) }
         if isRejected { return nil }
         if !isInstalled {
             guard let token = account.open(row, credential: credential) else { return nil }
-            install(token, of: account, row, now: now)
+            install(token, of: account, row, at: moment)
         }
         let due = row.issuedAt + refreshAge(lifetime: row.expiresAt - row.issuedAt)
         return now < due ? due - now : nil
     }
 
-    private func takeUp(_ answer: OAuthAnswer, now: Instant, failures: inout Int) async throws -> Duration {
+    private func takeUp(_ answer: OAuthAnswer, at moment: Moment, failures: inout Int) async throws -> Duration {
+        let now = moment.instant
         switch answer {
         case .token(let token, let lifetime):
             failures = 0
@@ -53,7 +56,7 @@ extension AccessTokens {
             let row = try account.seal(token, issuedAt: now, expiresAt: now + lifetime, credential: credential)
             // The row first: were it to keep a token that FCM refused, that one would be taken up again.
             try await store.store(row, credential: credential, by: worker)
-            install(token, of: account, row, now: now)
+            install(token, of: account, row, at: moment)
             logger.info("Access token refreshed", metadata: metadata(["lifetime": "\(lifetime)"]))
             return min(refreshAge(lifetime: lifetime), configuration.idleInterval)
         case .failed(let answer, let word):
@@ -70,12 +73,12 @@ extension AccessTokens {
         }
     }
 
-    private func install(_ token: AccessToken, of account: ServiceAccount, _ row: SealedToken, now: Instant) {
-        let usable = row.expiresAt - now - configuration.margin
+    private func install(_ token: AccessToken, of account: ServiceAccount, _ row: SealedToken, at moment: Moment) {
+        let usable = row.expiresAt - moment.instant - configuration.margin
         update {
             $0.install(
                 token, projectID: account.projectID, issuedAt: row.issuedAt, expiresAt: row.expiresAt,
-                usableUntil: .now + usable)
+                usableUntil: moment.local + usable)
         }
     }
 
@@ -93,4 +96,10 @@ extension AccessTokens {
     private func metadata(_ more: Logger.Metadata) -> Logger.Metadata {
         more.merging(["credential": "\(credential)"]) { own, _ in own }
     }
+}
+
+/// The same moment by the database's clock and, not later, by this process'.
+private struct Moment {
+    let instant: Instant
+    let local: ContinuousClock.Instant
 }

@@ -6,9 +6,9 @@ import Domain
 enum FCMClassifier {
     struct Response {
         var status: Int
-        var retryAfter: [UInt8]?
+        var retryAfter: String?
         /// The header `Date`.
-        var date: [UInt8]?
+        var date: String?
         var body: [UInt8]
     }
 

@@ -33,8 +33,7 @@ extension OAuthAnswer {
             return
         }
         let wait = response.headers.first(name: "retry-after").flatMap {
-            ProviderDelay.parse(
-                retryAfter: Array($0.utf8), date: response.headers.first(name: "date").map { Array($0.utf8) }, now: now)
+            ProviderDelay.parse(retryAfter: $0, date: response.headers.first(name: "date"), now: now)
         }
         self = .failed(Self.classify(response.status, word: body?.error, wait), word: body?.error)
     }

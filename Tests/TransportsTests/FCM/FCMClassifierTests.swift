@@ -6,8 +6,8 @@ import Testing
 @Suite struct FCMClassifierTests {
     private func classify(_ row: FCMErrorRow) -> Answer {
         let response = FCMClassifier.Response(
-            status: row.status, retryAfter: row.headers["retry-after"].map { Array($0.utf8) },
-            date: row.headers["date"].map { Array($0.utf8) }, body: Array(row.body.utf8))
+            status: row.status, retryAfter: row.headers["retry-after"],
+            date: row.headers["date"], body: Array(row.body.utf8))
         return FCMClassifier.classify(response, now: 0)
     }
 

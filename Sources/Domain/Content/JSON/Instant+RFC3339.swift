@@ -8,6 +8,48 @@ extension Instant {
         else { return nil }
         self.init(microseconds: local - Int64(offset) * 60_000_000)
     }
+
+    /// In UTC, with six digits of fraction; years 0000 to 9999.
+    package var rfc3339: String {
+        var bytes: [UInt8] = []
+        appendRFC3339(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func appendRFC3339(to bytes: inout [UInt8]) {
+        let time = Int(Self.modulo(microseconds, 86_400_000_000))
+        let (year, month, day) = Self.date(daysSince1970: Int((microseconds - Int64(time)) / 86_400_000_000))
+        let seconds = time / 1_000_000
+        let fields: [(value: Int, width: Int, next: Unicode.Scalar)] = [
+            (year, 4, "-"), (month, 2, "-"), (day, 2, "T"), (seconds / 3600, 2, ":"), (seconds / 60 % 60, 2, ":"),
+            (seconds % 60, 2, "."), (time % 1_000_000, 6, "Z"),
+        ]
+        for (value, width, next) in fields {
+            var divisor = (1..<width).reduce(1) { power, _ in power * 10 }
+            while divisor > 0 {
+                bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+                divisor /= 10
+            }
+            bytes.append(UInt8(ascii: next))
+        }
+    }
+
+    private static func modulo(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let rest = value % divisor
+        return rest < 0 ? rest + divisor : rest
+    }
+
+    /// The Gregorian date, by eras of 400 years that begin in March.
+    private static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
 }
 
 /// A wall clock's time without a zone, such as `2031-01-01T00:00`.

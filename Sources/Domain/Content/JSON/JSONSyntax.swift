@@ -15,24 +15,46 @@ struct JSONSyntax {
     /// Deeper files are refused, which bounds the recursion of every reader.
     static let maximumDepth = 64
 
+    /// What a check learns besides.
+    struct Outline {
+        /// Of the outermost object, in the order of the text; nil = it is no object.
+        var members: [(name: String, value: Range<Int>)]?
+        /// Of the outermost array; nil = it is no array.
+        var elements: [Range<Int>]?
+        /// Some text holds U+0000, which PostgreSQL cannot store.
+        var holdsNull = false
+    }
+
     /// nil = it is JSON, with each member once.
     static func fault(in bytes: [UInt8]) -> Fault? {
-        guard String(validating: bytes, as: UTF8.self) != nil else {
-            return Fault(line: 1, column: 1, message: "The file is not UTF-8.")
-        }
-        var syntax = JSONSyntax(bytes)
         do throws(Fault) {
-            try syntax.value(depth: 0)
-            syntax.skipSpace()
-            if syntax.position < bytes.count { throw syntax.fault("Something follows the end of the value.") }
+            _ = try outline(of: bytes)
             return nil
         } catch {
             return error
         }
     }
 
+    static func outline(of bytes: [UInt8]) throws(Fault) -> Outline {
+        guard (try? UTF8Span(validating: bytes.span)) != nil else {
+            throw Fault(line: 1, column: 1, message: "The file is not UTF-8.")
+        }
+        return try outline(ofUTF8: bytes)
+    }
+
+    static func outline(of text: String) throws(Fault) -> Outline { try outline(ofUTF8: Array(text.utf8)) }
+
+    private static func outline(ofUTF8 bytes: [UInt8]) throws(Fault) -> Outline {
+        var syntax = JSONSyntax(bytes)
+        try syntax.value(depth: 0)
+        syntax.skipSpace()
+        if syntax.position < bytes.count { throw syntax.fault("Something follows the end of the value.") }
+        return syntax.outline
+    }
+
     private let bytes: [UInt8]
     private var position = 0
+    private var outline = Outline()
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -57,6 +79,7 @@ struct JSONSyntax {
 
     private mutating func object(depth: Int) throws(Fault) {
         var names: Set<String> = []
+        if depth == 0 { outline.members = [] }
         position += 1
         skipSpace()
         if take("}") { return }
@@ -65,13 +88,17 @@ struct JSONSyntax {
             let start = position
             guard next == UInt8(ascii: "\"") else { throw fault("A member's name in double quotes should stand here.") }
             try string()
-            guard names.insert(name(start..<position)).inserted else {
+            let name = name(start..<position)
+            guard names.insert(name).inserted else {
                 position = start
                 throw fault("The object has this member twice.")
             }
             skipSpace()
             guard take(":") else { throw fault("A colon should stand here.") }
+            skipSpace()
+            let valueStart = position
             try value(depth: depth + 1)
+            if depth == 0 { outline.members?.append((name, valueStart..<position)) }
             skipSpace()
             if take("}") { return }
             guard take(",") else { throw fault("A comma or a closing brace should stand here.") }
@@ -79,8 +106,10 @@ struct JSONSyntax {
     }
 
     /// What a name means, whichever escapes it is written with.
-    private func name(_ literal: Range<Int>) -> String {
-        let written = bytes[literal]
+    private func name(_ literal: Range<Int>) -> String { Self.text(bytes[literal]) }
+
+    /// What a literal in its quotes, which was checked, means.
+    static func text(_ written: ArraySlice<UInt8>) -> String {
         if written.contains(UInt8(ascii: "\\")), let name = try? JSONDecoder().decode(String.self, from: Data(written))
         {
             return name
@@ -89,11 +118,15 @@ struct JSONSyntax {
     }
 
     private mutating func array(depth: Int) throws(Fault) {
+        if depth == 0 { outline.elements = [] }
         position += 1
         skipSpace()
         if take("]") { return }
         while true {
+            skipSpace()
+            let start = position
             try value(depth: depth + 1)
+            if depth == 0 { outline.elements?.append(start..<position) }
             skipSpace()
             if take("]") { return }
             guard take(",") else { throw fault("A comma or a closing bracket should stand here.") }
@@ -122,6 +155,7 @@ struct JSONSyntax {
         case UInt8(ascii: "u"):
             position += 1
             let unit = try codeUnit()
+            if unit == 0 { outline.holdsNull = true }
             guard 0xD800...0xDFFF ~= unit else { return }
             guard unit < 0xDC00, take("\\"), take("u"), 0xDC00...0xDFFF ~= (try codeUnit()) else {
                 throw fault("Half of a surrogate pair is no character.")

@@ -1,0 +1,15 @@
+/// A client's state, as of the last turn of its loop.
+package struct HTTP2ClientStatistics: Sendable {
+    /// Requests that can be in flight at once.
+    package internal(set) var capacity = 0
+    package internal(set) var inFlight = 0
+    /// Submitted, not begun.
+    package internal(set) var queued = 0
+    /// Those that may get requests.
+    package internal(set) var openConnections = 0
+    /// Since the client was made: connections that were ready for requests, and attempts that did not get so far.
+    package internal(set) var connectionsOpened = 0
+    package internal(set) var connectionsFailed = 0
+    /// When a request was answered last, whatever the status.
+    package internal(set) var lastAnsweredAt: ContinuousClock.Instant?
+}

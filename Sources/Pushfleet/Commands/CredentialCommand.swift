@@ -1,0 +1,118 @@
+import ArgumentParser
+import Domain
+import FoundationEssentials
+import QueueStore
+import Transports
+
+struct CredentialCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "credential", abstract: "Credentials: the secrets that providers know an app by.",
+        discussion: """
+            The database holds where a secret lies, never the secret: each worker reads the file itself.
+
+            EXAMPLE
+              pushfleet credential add firebase --app ferry --transport fcm --file /etc/pushfleet/ferry.json
+            """,
+        subcommands: [CredentialAdd.self, CredentialList.self, CredentialResume.self])
+}
+
+struct CredentialAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Adds a credential, or changes where its secret lies.",
+        discussion: """
+            EXAMPLE
+              pushfleet credential add firebase --app ferry --transport fcm --file /etc/pushfleet/ferry.json
+            """)
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "Its name within the app.") var name: String
+    @Option(help: "The app that it belongs to.") var app: String
+    @Option(help: "fcm.") var transport: String
+    @Option(help: "The secret's file on every worker's machine; FCM: the service account's JSON key.") var file: String
+    @Option(help: "https://host:port in place of the provider's own, for a simulator or a proxy.") var endpoint: String?
+
+    func validate() throws {
+        guard transport == "fcm" else {
+            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm")
+        }
+        if let endpoint, endpoint.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-\[\]:]+/) == nil {
+            throw ValidationError("endpoint: '\(endpoint)' is no origin; use https://host:port, without a path")
+        }
+    }
+
+    func run() async throws {
+        try await reportingFailures {
+            let path = absolute(file)
+            let account = try readAccount(path)
+            try await database.withClient { client in
+                let added = try await AdminStore(client).addCredential(
+                    NewCredential(
+                        app: app, name: name, transport: .fcm, file: path, endpoint: endpoint,
+                        facts: ["project_id": account.projectID, "key_id": account.keyID]))
+                if output.json { return writeOutput(try jsonLine(added)) }
+                writeOutput("credential \(name) of \(app) sends to project \(account.projectID)\n")
+                writeOutput("next: pushfleet subscriber import --app \(app) FILE\n")
+            }
+        }
+    }
+
+    private func readAccount(_ path: String) throws -> FCMKeyFile {
+        do {
+            return try FCMKeyFile(path: path)
+        } catch {
+            throw CommandFailure("file: \(error)")
+        }
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+}
+
+struct CredentialList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists credentials, their state and what to do about it.",
+        discussion: "EXAMPLE\n  pushfleet credential list --app ferry")
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only this app's.") var app: String?
+
+    func run() async throws {
+        try await reportingFailures {
+            try await database.withClient { client in
+                let credentials = try await AdminStore(client).credentials(app: app)
+                if output.json {
+                    for credential in credentials { writeOutput(try jsonLine(credential)) }
+                    return
+                }
+                var table = TextTable(["APP", "NAME", "TRANSPORT", "STATE", "SINCE", "FILE"])
+                for each in credentials {
+                    let state = each.isPaused ? "paused: \(each.reason)" : "ok"
+                    table.add([each.app, each.name, each.transport, state, each.since ?? "", each.file])
+                }
+                writeOutput(table.text)
+                for each in credentials where each.isPaused {
+                    writeOutput("when mended: pushfleet credential resume \(each.name) --app \(each.app)\n")
+                }
+            }
+        }
+    }
+}
+
+struct CredentialResume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Opens a paused credential's routes again, after it was mended.",
+        discussion: "EXAMPLE\n  pushfleet credential resume firebase --app ferry")
+    @OptionGroup var database: DatabaseOptions
+    @Argument(help: "Its name within the app.") var name: String
+    @Option(help: "The app that it belongs to.") var app: String
+
+    func run() async throws {
+        try await reportingFailures {
+            try await database.withClient { client in
+                try await AdminStore(client).resumeCredential(app: app, name: name)
+                writeOutput("credential \(name) of \(app) is open\n")
+            }
+        }
+    }
+}

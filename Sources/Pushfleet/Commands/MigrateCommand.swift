@@ -1,0 +1,88 @@
+import ArgumentParser
+import Logging
+import Schema
+
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Brings the database's schema to the level that this binary carries.",
+        discussion: """
+            Several processes may migrate at once. Old and new binaries run side by side as long as a migration's lowest
+            binary level allows it.
+
+            EXAMPLE
+              pushfleet migrate status
+              pushfleet migrate up
+            """,
+        subcommands: [MigrateUp.self, MigrateDown.self, MigrateStatus.self, MigrateVerify.self])
+}
+
+struct MigrateUp: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "up", abstract: "Applies the migrations that are missing.",
+        discussion: "EXAMPLE\n  pushfleet migrate up")
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "Stop after this migration's number.") var to: Int?
+
+    func run() async throws {
+        try await reportingFailures {
+            try await database.withClient { client in
+                let applied = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).up(to: to)
+                for migration in applied { writeOutput("applied  \(migration.title)\n") }
+                if applied.isEmpty { writeOutput("up to date\n") }
+            }
+        }
+    }
+}
+
+struct MigrateDown: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "down", abstract: "Takes migrations back, and the data in what they made.",
+        discussion: "EXAMPLE\n  pushfleet migrate down --to 3")
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The last migration that stays; 0 takes all back.") var to: Int
+
+    func run() async throws {
+        try await reportingFailures {
+            try await database.withClient { client in
+                let undone = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).down(to: to)
+                for migration in undone { writeOutput("taken back  \(migration.title)\n") }
+                if undone.isEmpty { writeOutput("nothing to take back\n") }
+            }
+        }
+    }
+}
+
+struct MigrateStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Lists the migrations and which are applied.",
+        discussion: "EXAMPLE\n  pushfleet migrate status")
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        try await reportingFailures {
+            try await database.withClient { client in
+                let states = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).status()
+                var table = TextTable(["MIGRATION", "STATE", "LOWEST BINARY"], right: [2])
+                for state in states { table.add([state.title, "\(state.state)", "\(state.lowestBinary)"]) }
+                writeOutput(table.text)
+                if states.contains(where: { $0.state == .pending }) { writeOutput("next: pushfleet migrate up\n") }
+            }
+        }
+    }
+}
+
+struct MigrateVerify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Checks that the schema fits this binary and that no applied file was edited.",
+        discussion: "EXAMPLE\n  pushfleet migrate verify")
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        try await reportingFailures {
+            try await database.withClient { client in
+                try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).verify()
+                writeOutput("the schema fits this binary\n")
+            }
+        }
+    }
+}

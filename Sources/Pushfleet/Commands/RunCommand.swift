@@ -1,0 +1,55 @@
+import ArgumentParser
+import Glibc
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Runs roles of the fleet until SIGTERM or SIGINT.",
+        discussion: """
+            scheduler  expands due campaigns into jobs
+            worker     claims batches, sends them and records what became of each
+            janitor    frees what dead workers held, settles and clears away
+
+            The first signal drains: nothing new is begun, answers are awaited for at most --drain-limit seconds, the rest
+            is handed back at once. A second signal ends hard; what is unanswered stays doubtful, nothing is lost.
+
+            EXAMPLE
+              pushfleet run --roles scheduler,worker,janitor
+              pushfleet run --roles worker --streams 1000
+            """)
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "Comma-separated: scheduler, worker, janitor.") var roles = "scheduler,worker,janitor"
+    @Option(help: "Connections to each provider's origin.") var connections = 4
+    @Option(help: "Most requests in flight on one connection; the provider's own limit also holds.") var streams = 250
+    @Option(help: "Seconds that a drain waits for answers.") var drainLimit = 20
+    @Option(help: "CA bundle to trust besides nothing else; default PUSHFLEET_CA_FILE, then the system's.")
+    var caFile: String?
+    @Option(help: "trace, debug, info, notice, warning, error.") var logLevel = "info"
+    @Option(help: "text or json; default text on a terminal, json elsewhere.") var logFormat: String?
+
+    func validate() throws {
+        let unknown = Set(roleNames).subtracting(["scheduler", "worker", "janitor"])
+        guard unknown.isEmpty, !roleNames.isEmpty else {
+            throw ValidationError("roles: '\(roles)' names no role; use scheduler, worker and janitor, comma-separated")
+        }
+        guard (1...64).contains(connections) else {
+            throw ValidationError("connections: \(connections) is out of range; use 1 to 64")
+        }
+        guard (1...10_000).contains(streams) else {
+            throw ValidationError("streams: \(streams) is out of range; use 1 to 10000")
+        }
+        guard (0...3600).contains(drainLimit) else {
+            throw ValidationError("drain-limit: \(drainLimit) is out of range; use 0 to 3600 seconds")
+        }
+        if let path = caFile ?? environment("PUSHFLEET_CA_FILE"), unsafe access(path, R_OK) != 0 {
+            throw ValidationError("ca-file: \(path) cannot be read; name a PEM file")
+        }
+    }
+
+    var trustFile: String? { caFile ?? environment("PUSHFLEET_CA_FILE") }
+
+    var roleNames: [String] { roles.split(separator: ",").map { String($0) } }
+
+    func run() async throws {
+        try await reportingFailures { try await Fleet(options: self).run() }
+    }
+}

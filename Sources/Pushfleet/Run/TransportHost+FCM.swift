@@ -1,0 +1,28 @@
+import Delivery
+import Domain
+import Transports
+
+extension TransportHost {
+    /// - Throws: `TransportUnavailable` naming what is wrong with the credential's file or endpoint.
+    func makeTransport(_ credential: CredentialReference) throws -> FCMTransport {
+        guard credential.transport == .fcm else {
+            throw TransportUnavailable(
+                reason: .credentialUnusable, description: "this worker cannot send through \(credential.transport.name)"
+            )
+        }
+        var configuration = FCMConfiguration()
+        if let endpoint = credential.endpoint { configuration.endpoint = endpoint }
+        configuration.trustFile = settings.trustFile
+        configuration.maximumConnections = settings.connections
+        configuration.streamsPerConnection = settings.streamsPerConnection
+        do {
+            return try FCMTransport(
+                credential: credential.id, keyFile: credential.file, worker: worker, tokens: tokens,
+                configuration: configuration, logger: logger)
+        } catch {
+            throw TransportUnavailable(
+                reason: .credentialUnusable,
+                description: "\(error); mend it, then: pushfleet credential resume \(credential.name)")
+        }
+    }
+}

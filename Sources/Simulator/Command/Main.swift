@@ -1,0 +1,6 @@
+import ArgumentParser
+
+/// `@main` on the command itself would take the `main()` of commands that do not wait.
+@main enum Main {
+    static func main() async { await SimulatorCommand.main() }
+}

@@ -1,0 +1,116 @@
+/// What all devices would show, from what the provider accepted.
+///
+/// A data message is shown by our app library, which drops an id that it has shown before. A notification message is
+/// shown by the system, which replaces what carries the same tag and otherwise shows it once more.
+struct DeviceModel: Sendable {
+    /// How a message appears on its device.
+    enum Appearance {
+        /// Not at all: a silent message.
+        case hidden
+        /// Through the app library; a repeated id is dropped.
+        case deduplicated
+        /// By the system: a repeated id appears again, unless its tag replaces the first.
+        case system(tagged: Bool)
+    }
+
+    struct Totals: Equatable, Sendable {
+        var accepted = 0
+        var groupSends = 0
+        var withoutID = 0
+        /// Ids, and pairs of id and device: they differ when one notification went to two devices.
+        var distinctIDs = 0
+        var distinctPairs = 0
+        /// Accepted although the same id had been accepted for the same device.
+        var repeats = 0
+        var devices = 0
+        var shown = 0
+        var devicesShownMoreThanOnce = 0
+    }
+
+    private var devices = HashTable<Device>()
+    private var seen = HashTable<SeenNotification>()
+    private(set) var texts: NotificationTexts
+    private(set) var totals = Totals()
+
+    /// - Parameter keepingIDs: how many ids to keep as text, for lists of them.
+    init(keepingIDs: Int) {
+        texts = NotificationTexts(limit: keepingIDs)
+    }
+
+    /// Counts a request for a device.
+    /// - Returns: how many there were before.
+    mutating func attempt(_ device: UInt64) -> UInt32 {
+        devices.update(device) { row in
+            defer { row.attempts.countUp() }
+            return row.attempts
+        }
+    }
+
+    /// Counts a message for a topic or condition; which devices get it is not modelled.
+    mutating func acceptGroup() {
+        totals.accepted += 1
+        totals.groupSends += 1
+    }
+
+    /// - Parameters:
+    ///   - id: hash and text of the notification's id, nil if the message has none.
+    mutating func accept(device: UInt64, id: (hash: UInt64, text: ArraySlice<UInt8>)?, as appearance: Appearance) {
+        totals.accepted += 1
+        let isRepeat = id.map { !isFirst($0.hash, $0.text, on: device) } ?? false
+        if id == nil { totals.withoutID += 1 }
+        if isRepeat { totals.repeats += 1 }
+        let (isShown, isShownAgain) = Self.effect(of: appearance, isRepeat: isRepeat)
+        var isFirstForDevice = false
+        var isFirstAgain = false
+        devices.update(device) { row in
+            isFirstForDevice = row.accepted == 0
+            isFirstAgain = isShownAgain && row.shownAgain == 0
+            row.accepted.countUp()
+            if id != nil, !isRepeat { row.distinct.countUp() }
+            if isShown { row.shown.countUp() }
+            if isShownAgain { row.shownAgain.countUp() }
+        }
+        if isFirstForDevice { totals.devices += 1 }
+        if isFirstAgain { totals.devicesShownMoreThanOnce += 1 }
+        if isShown { totals.shown += 1 }
+    }
+
+    func device(_ hash: UInt64) -> Device? { devices.find(hash) }
+
+    /// How often a notification was accepted, for any device.
+    func accepted(id hash: UInt64) -> Int {
+        Int(seen.find(hash)?.accepted ?? 0)
+    }
+
+    private static func effect(of appearance: Appearance, isRepeat: Bool) -> (isShown: Bool, isShownAgain: Bool) {
+        switch appearance {
+        case .hidden: (false, false)
+        case .deduplicated: (!isRepeat, false)
+        case .system(let tagged): (!isRepeat || !tagged, isRepeat && !tagged)
+        }
+    }
+
+    private mutating func isFirst(_ hash: UInt64, _ text: ArraySlice<UInt8>, on device: UInt64) -> Bool {
+        let part = UInt32(truncatingIfNeeded: device)
+        let (isNew, isElsewhere) = seen.update(hash) { row in
+            let isNew = row.accepted == 0
+            if isNew { row.device = part }
+            row.accepted.countUp()
+            return (isNew, row.device != part)
+        }
+        if isNew {
+            totals.distinctIDs += 1
+            totals.distinctPairs += 1
+            texts.append(text)
+            return true
+        }
+        guard isElsewhere else { return false }
+        // Known from another device: a row of its own for the pair.
+        let isNewPair = seen.update(max(1, Hash64.combine(hash, device))) { row in
+            defer { row.accepted.countUp() }
+            return row.accepted == 0
+        }
+        if isNewPair { totals.distinctPairs += 1 }
+        return isNewPair
+    }
+}
