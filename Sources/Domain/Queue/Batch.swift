@@ -114,14 +114,14 @@ package struct Recipient: Sendable {
     /// Web Push: which push service; else 0.
     package var service: Int16
     package var state: SubscriberState
-    package var address: String
+    package var address: Address
     package var addressVersion: Int32
     package var language: String?
     /// In the order of the names that were asked for; nil = missing, null, or no scalar.
     package var values: [String?]
 
     package init(
-        transport: TransportKind, service: Int16, state: SubscriberState, address: String, addressVersion: Int32,
+        transport: TransportKind, service: Int16, state: SubscriberState, address: Address, addressVersion: Int32,
         language: String?, values: [String?]
     ) {
         self.transport = transport

@@ -52,7 +52,7 @@ package struct JobIdentity: Hashable, Sendable {
 package struct OutgoingJob: Sendable {
     package var ticket: Ticket
     package var identity: JobIdentity
-    package var address: String
+    package var address: Address
     /// As stored: any spelling, possibly malformed.
     package var language: String?
     /// The subscriber's value for each of the content version's placeholder names, in that order; nil = missing.
@@ -61,7 +61,7 @@ package struct OutgoingJob: Sendable {
     package var remainingSeconds: Int64
 
     package init(
-        ticket: Ticket, identity: JobIdentity, address: String, language: String?, values: [String?],
+        ticket: Ticket, identity: JobIdentity, address: Address, language: String?, values: [String?],
         remainingSeconds: Int64
     ) {
         self.ticket = ticket

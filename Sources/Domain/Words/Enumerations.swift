@@ -89,3 +89,10 @@ package enum SubscriberState: Int16, CaseIterable, Sendable {
     case wrongProject = 4
     case quarantined = 5
 }
+
+/// Which of Apple's two environments a device token belongs to.
+package enum PushEnvironment: Int16, CaseIterable, Sendable {
+    case unknown = 0
+    case production = 1
+    case sandbox = 2
+}

@@ -4,12 +4,7 @@ import Transports
 
 extension TransportHost {
     /// - Throws: `TransportUnavailable` naming what is wrong with the credential's file or endpoint.
-    func makeTransport(_ credential: CredentialReference) throws -> FCMTransport {
-        guard credential.transport == .fcm else {
-            throw TransportUnavailable(
-                reason: .credentialUnusable, description: "this worker cannot send through \(credential.transport.name)"
-            )
-        }
+    func makeFCM(_ credential: CredentialReference) throws -> FCMTransport {
         var configuration = FCMConfiguration()
         if let endpoint = credential.endpoint { configuration.endpoint = endpoint }
         configuration.trustFile = settings.trustFile

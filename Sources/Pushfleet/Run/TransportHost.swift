@@ -11,8 +11,14 @@ actor TransportHost: TransportDirectory, Service {
     let tokens: any AccessTokenStore
     let worker: WorkerID
     let logger: Logger
-    private var transports: [CredentialReference: FCMTransport] = [:]
-    private nonisolated let started = AsyncStream.makeStream(of: FCMTransport.self)
+    private var transports: [Way: any HostedTransport] = [:]
+    private nonisolated let started = AsyncStream.makeStream(of: (any HostedTransport).self)
+
+    /// What shares connections: a credential, and for Web Push the push service.
+    private struct Way: Hashable {
+        let credential: CredentialReference
+        let service: Int16
+    }
 
     /// How providers are reached.
     struct TransportSettings: Sendable {
@@ -41,7 +47,7 @@ actor TransportHost: TransportDirectory, Service {
         }
     }
 
-    private nonisolated func keep(_ transport: FCMTransport) async {
+    private nonisolated func keep(_ transport: any HostedTransport) async {
         do {
             try await transport.run()
         } catch {
@@ -52,11 +58,22 @@ actor TransportHost: TransportDirectory, Service {
     }
 
     func transport(for route: Route) async throws -> any Transport {
-        if let known = transports[route.credential] { return known }
-        let transport = try makeTransport(route.credential)
-        transports[route.credential] = transport
+        let way = Way(credential: route.credential, service: route.service)
+        if let known = transports[way] { return known }
+        let transport = try makeTransport(route)
+        transports[way] = transport
         started.continuation.yield(transport)
         return transport
+    }
+
+    /// - Throws: `TransportUnavailable` naming what is wrong with the credential's file or endpoint.
+    private func makeTransport(_ route: Route) throws -> any HostedTransport {
+        switch route.transport {
+        case .fcm: return try makeFCM(route.credential)
+        case .apns, .webpush:
+            throw TransportUnavailable(
+                reason: .credentialUnusable, description: "this worker cannot send through \(route.transport.name)")
+        }
     }
 
     func close(by deadline: ContinuousClock.Instant) async {
@@ -64,3 +81,11 @@ actor TransportHost: TransportDirectory, Service {
         started.continuation.finish()
     }
 }
+
+/// A transport with background work of its own: keeping a token fresh, watching a key file.
+protocol HostedTransport: Transport {
+    /// Works until its task is cancelled.
+    func run() async throws
+}
+
+extension FCMTransport: HostedTransport {}

@@ -18,11 +18,13 @@ extension PostgresQuery {
     static func readJobs(of batch: ClaimedBatch, attributes names: [String]) -> PostgresQuery {
         """
         SELECT job.ordinal, job.number, job.subscriber_id, job.attempts, job.content_version, job.expires_at,
-            s.transport, s.service, s.state, s.address, s.address_version, s.language, s.scalars
+            s.transport, s.service, s.state, s.address, s.address_version, s.language, s.environment, s.p256dh, s.auth,
+            s.scalars
         FROM pushfleet.job
         LEFT JOIN LATERAL (
             SELECT subscriber.transport, subscriber.service, subscriber.state, subscriber.address,
-                subscriber.address_version, subscriber.language,
+                subscriber.address_version, subscriber.language, subscriber.environment, subscriber.p256dh,
+                subscriber.auth,
                 CASE WHEN cardinality(\(names)) > 0 THEN ARRAY(
                     SELECT CASE
                         WHEN jsonb_typeof(subscriber.attributes -> name.name) IN ('string', 'number', 'boolean')
@@ -58,7 +60,10 @@ extension Recipient {
     fileprivate init(_ row: PostgresRow) throws {
         self.init(
             transport: try stored(row.int16(6), "subscriber.transport"), service: row.int16(7),
-            state: try stored(row.int16(8), "subscriber.state"), address: row.string(9),
-            addressVersion: row.int32(10), language: row.stringOrNil(11), values: row.textArrayOrNil(12) ?? [])
+            state: try stored(row.int16(8), "subscriber.state"),
+            address: Address(
+                text: row.string(9), environment: try stored(row.int16(12), "subscriber.environment"),
+                p256dh: row.stringOrNil(13), auth: row.stringOrNil(14)),
+            addressVersion: row.int32(10), language: row.stringOrNil(11), values: row.textArrayOrNil(15) ?? [])
     }
 }

@@ -10,7 +10,7 @@ extension FCMPreparedMessage {
             case .literal(let literal): bytes.append(contentsOf: literal)
             case .template(let template):
                 if let reason = template.append(job.values, to: &bytes) { return reason }
-            case .token: JSONBytes.append(job.address, escaping: .json, to: &bytes)
+            case .token: JSONBytes.append(job.address.text, escaping: .json, to: &bytes)
             case .id:
                 Decimal.append(job.identity.run.rawValue, to: &bytes)
                 bytes.append(UInt8(ascii: "-"))

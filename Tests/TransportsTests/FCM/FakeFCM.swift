@@ -129,6 +129,6 @@ extension OutgoingJob {
     {
         OutgoingJob(
             ticket: Ticket(batch: 9, ordinal: ordinal), identity: JobIdentity(run: .init(12), number: Int64(ordinal)),
-            address: "token-of-\(ordinal)", language: language, values: values, remainingSeconds: 900)
+            address: Address(text: "token-of-\(ordinal)"), language: language, values: values, remainingSeconds: 900)
     }
 }

@@ -15,7 +15,7 @@ struct Rendering {
     ) throws {
         let prepared = FCMMessageCompiler(content).compile()
         let job = OutgoingJob(
-            ticket: Ticket(batch: 1, ordinal: 2), identity: identity, address: token, language: language,
+            ticket: Ticket(batch: 1, ordinal: 2), identity: identity, address: Address(text: token), language: language,
             values: content.placeholderNames.map { attributes[$0] }, remainingSeconds: remaining)
         let body = prepared.body(for: language)
         var bytes: [UInt8] = []
