@@ -25,7 +25,9 @@ struct Fleet {
         if roles.contains("janitor") { services.append(try janitor(control, logger)) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
-            services += [pool, scheduler(pool, logger)]
+            // A pooler in transaction mode passes no notifications on: there, polling alone.
+            let hints = options.database.unprepared ? nil : HintListener(database, logger: logger)
+            services += [pool, scheduler(pool, hints, logger)]
         }
         if roles.contains("worker") { services += try worker(database, logger) }
         let group = ServiceGroup(
@@ -53,9 +55,9 @@ struct Fleet {
         return [claims, flushes, host, worker]
     }
 
-    private func scheduler(_ pool: PostgresClient, _ logger: Logger) -> Scheduler {
+    private func scheduler(_ pool: PostgresClient, _ hints: HintListener?, _ logger: Logger) -> Scheduler {
         Scheduler(
-            store: PostgresScheduleStore(client: pool, checkpoints: checkpoints),
+            store: PostgresScheduleStore(client: pool, hints: hints, checkpoints: checkpoints),
             draw: { Double.random(in: 0..<1) }, logger: logger)
     }
 

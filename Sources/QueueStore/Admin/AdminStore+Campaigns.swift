@@ -107,7 +107,7 @@ extension AdminStore {
             INSERT INTO pushfleet.run_progress (shard, run_id)
             SELECT shard, \(run) FROM shards
             """)
-        _ = try await connection.query("SELECT pg_notify('pushfleet_run', '')")
+        _ = try await connection.query("SELECT pg_notify(\(HintListener.channel), '')")
         return CreatedCampaign(campaign: campaign, run: run, isNew: true)
     }
 
