@@ -100,7 +100,9 @@ final class Relay: Sendable {
             if state.withLock({ $0.isSilent }) { continue }
             guard send(sink, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
             // ErrorResponse (PostgreSQL manual 55.7): unasked, it is a goodbye, and comes alone.
-            if buffer[0] == UInt8(ascii: "E") { state.withLock { $0.goodbyes += 1 } }
+            guard buffer[0] == UInt8(ascii: "E") else { continue }
+            awaitDelivery(to: sink)
+            state.withLock { $0.goodbyes += 1 }
         }
         let isHeld = state.withLock { state in
             state.hangUps += 1
@@ -118,6 +120,15 @@ final class Relay: Sendable {
         state.withLock { $0.sockets.subtract([source, sink]) }
         close(source)
         close(sink)
+    }
+
+    /// Returns when the peer's kernel has all that was sent: `send` only hands it to ours.
+    private func awaitDelivery(to sink: Int32) {
+        var unacknowledged: Int32 = 1
+        while unacknowledged > 0 {
+            guard ioctl(sink, UInt(TIOCOUTQ), &unacknowledged) == 0 else { return }
+            sched_yield()
+        }
     }
 
     private static func listen(port: UInt16) throws -> (listener: Int32, port: UInt16) {
