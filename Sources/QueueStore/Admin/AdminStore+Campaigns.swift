@@ -130,4 +130,9 @@ extension AdminStore {
                 dueAt: $0.string(5))
         }
     }
+    /// A campaign's runs, oldest first; empty when there is no such campaign.
+    package func runs(ofCampaign campaign: Int64) async throws -> [Run.ID] {
+        try await client.query("SELECT id FROM pushfleet.run WHERE campaign_id = \(campaign) ORDER BY id")
+            .map { Run.ID($0.int64(0)) }
+    }
 }
