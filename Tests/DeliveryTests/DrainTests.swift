@@ -5,7 +5,8 @@ import Testing
 import Threading
 
 @Suite(.timeLimit(.minutes(1))) struct DrainTests {
-    @Test func `a drain records what is answered, begins nothing more and hands the rest back uncharged`() async throws {
+    @Test func `a drain records what is answered, begins nothing more and hands the rest back uncharged`() async throws
+    {
         let transport = ScriptedTransport(capacity: 2)
         let store = ScriptedStore()
         store.add(Fixture.batch(size: 5), Fixture.jobs(5))

@@ -30,7 +30,8 @@ import Threading
         #expect(store.handBacks.isEmpty)
     }
 
-    @Test func `a batch that the answer does not name is dropped, and a late result of it finds nothing`() async throws {
+    @Test func `a batch that the answer does not name is dropped, and a late result of it finds nothing`() async throws
+    {
         let transport = ScriptedTransport(capacity: 2)
         let store = ScriptedStore()
         store.add(Fixture.batch(size: 5), Fixture.jobs(5))

@@ -87,7 +87,8 @@ final class ScriptedStore: BatchStore {
             let isDone = state.recorded[batch.id]?.count == batch.size
             if isDone { state.held[batch.id] = nil }
             return Flush.State(
-                batch: batch.id, state: isDone ? .done : .leased, announced: max(named.announce, Int32(batch.announced)),
+                batch: batch.id, state: isDone ? .done : .leased,
+                announced: max(named.announce, Int32(batch.announced)),
                 run: state.run, route: .open)
         }
     }

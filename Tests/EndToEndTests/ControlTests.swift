@@ -21,7 +21,7 @@ import Testing
 
     @Test func `after a pause nothing is begun for longer than a second, and a resume goes on`() async throws {
         try await ProviderProcess.run(Self.latency) { provider in
-            try await Site.run(on: provider, subscribers: 1500) { site in
+            try await Site.run(on: provider, subscribers: 900) { site in
                 let run = try await site.createCampaign()
                 try Self.startFleet(site)
                 try await Self.untilSending(run, site)
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `a cancel stops within a second, says how things stand, and settles to exact figures`() async throws {
         try await ProviderProcess.run(Self.latency) { provider in
-            try await Site.run(on: provider, subscribers: 1500) { site in
+            try await Site.run(on: provider, subscribers: 900) { site in
                 let run = try await site.createCampaign()
                 try Self.startFleet(site)
                 try await Self.untilSending(run, site)

@@ -53,6 +53,7 @@ struct SubscriberImportCommand: AsyncParsableCommand {
             check: SubscriberCheck { (try? P256.Signing.PublicKey(x963Representation: $0)) != nil },
             findsRepeats: false)
         let rejects = rejects ?? (file == "-" ? "stdin" : file) + ".rejects"
+        try await database.requireReachable()
         let client = PostgresClient(
             database.configuration, connections: 1, logger: Logger(label: "pushfleet.postgres"))
         do {

@@ -59,6 +59,7 @@ struct RejectFile: ~Copyable {
     }
 
     private var cannotWrite: CommandFailure {
-        CommandFailure("rejects: \(path) cannot be written; name another file with --rejects", status: ExitStatus.failed)
+        CommandFailure(
+            "rejects: \(path) cannot be written; name another file with --rejects", status: ExitStatus.failed)
     }
 }
