@@ -26,6 +26,16 @@ package struct SubscriberForPreview: Sendable {
     package let language: String?
     /// Scalars only, as texts.
     package let attributes: [String: String]
+
+    package init(
+        id: Int64, transport: TransportKind, address: Address, language: String?, attributes: [String: String]
+    ) {
+        self.id = id
+        self.transport = transport
+        self.address = address
+        self.language = language
+        self.attributes = attributes
+    }
 }
 
 extension AdminStore {
