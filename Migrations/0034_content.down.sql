@@ -1,5 +1,6 @@
 DROP TRIGGER content_version_completes ON pushfleet.content_version;
 DROP FUNCTION pushfleet.complete_content_version();
+DROP FUNCTION pushfleet.resolve_message(bigint, jsonb);
 ALTER TABLE pushfleet.content_version DROP COLUMN template_id;
 ALTER TABLE pushfleet.content_version DROP COLUMN channel;
 ALTER TABLE pushfleet.content_version DROP COLUMN app_id;

@@ -16,7 +16,9 @@ CREATE TABLE pushfleet.template (
 );
 
 CREATE FUNCTION pushfleet.refuse_template_change() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET search_path = pushfleet, pg_temp
+AS $$
 BEGIN
     RAISE EXCEPTION 'a template''s version cannot be changed' USING HINT = 'Save it again: that makes a new version.';
 END
@@ -55,11 +57,54 @@ COMMENT ON COLUMN pushfleet.content_version.channel IS
     'The app''s definition of the Android channel that the message names, as it was then.';
 COMMENT ON COLUMN pushfleet.content_version.template_id IS 'Where the message was taken from.';
 
+-- The message that a caller means: a template's newest version in the place of its name.
+CREATE FUNCTION pushfleet.resolve_message(which_app bigint, said jsonb) RETURNS jsonb
+LANGUAGE plpgsql
+STABLE
+SET search_path = pushfleet, pg_temp
+AS $$
+DECLARE
+    found jsonb;
+BEGIN
+    IF NOT coalesce(jsonb_typeof(said) = 'object' AND said ? 'template', false) THEN
+        RETURN said;
+    END IF;
+    SELECT template.message INTO found
+    FROM pushfleet.template
+    WHERE template.app_id = which_app AND template.name = said ->> 'template'
+    ORDER BY template.version DESC
+    LIMIT 1;
+    IF found IS NULL THEN
+        RAISE EXCEPTION 'message.template: the app has no template %', said -> 'template'
+            USING ERRCODE = 'PF400', HINT = 'Save it first: pushfleet template save.';
+    END IF;
+    RETURN found;
+END
+$$;
+
 -- Whoever writes a content version freezes with it what the app says of the message.
 CREATE FUNCTION pushfleet.complete_content_version() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET search_path = pushfleet, pg_temp
+AS $$
+DECLARE
+    resolved jsonb;
 BEGIN
-    NEW.app_id := coalesce(NEW.app_id, (SELECT c.app_id FROM pushfleet.campaign c WHERE c.id = NEW.campaign_id));
+    NEW.app_id := coalesce(
+        NEW.app_id,
+        (SELECT c.app_id FROM pushfleet.campaign c WHERE c.id = NEW.campaign_id),
+        (SELECT run.app_id FROM pushfleet.run WHERE run.id = (to_jsonb(NEW) ->> 'standing_run')::bigint));
+    IF NEW.app_id IS NULL THEN
+        RETURN NEW;
+    END IF;
+    resolved := pushfleet.resolve_message(NEW.app_id, NEW.message);
+    IF resolved <> NEW.message THEN
+        -- Found again by what it was called, it would outlive the template's next version.
+        IF to_jsonb(NEW) ? 'digest' THEN
+            NEW.digest := NULL;
+        END IF;
+        NEW.message := resolved;
+    END IF;
     IF NEW.channel IS NULL THEN
         NEW.channel := (
             SELECT jsonb_strip_nulls(jsonb_build_object(

@@ -13,7 +13,9 @@ ALTER TABLE pushfleet.subscriber ADD CONSTRAINT subscriber_is_no_topic CHECK (
 ) NOT VALID;
 
 CREATE FUNCTION pushfleet.make_campaign_target() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET search_path = pushfleet, pg_temp
+AS $$
 DECLARE
     target text;
 BEGIN

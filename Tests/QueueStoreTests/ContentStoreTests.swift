@@ -147,4 +147,46 @@ import Testing
             #expect(try await queue.admin.subscriberForPreview(app: "ferry", id: 99, attributes: []).map(\.id) == nil)
         }
     }
+
+    /// Queues one notification and collects it.
+    private func notify(_ queue: QueueFixture, _ message: String, to subscriber: Int, number: Int32) async throws
+        -> [CollectedBatch]
+    {
+        _ = try await queue.client.query(
+            """
+            SELECT pushfleet.notify('ferry', jsonb_build_object('subscriber', \(Int64(subscriber))), \(PostgresJSON(message)))
+            """)
+        let worker = try await queue.hire()
+        return try await PostgresLaneStore(client: queue.client).collect(
+            shard: queue.shard, worker: worker, claimNumber: number, limit: 100)
+    }
+
+    @Test func `a notification by template says what the template's newest version says`() async throws {
+        try await QueueFixture.run(subscribers: 3) { queue in
+            for (number, title) in ["First", "Second"].enumerated() {
+                _ = try await queue.admin.saveTemplate(
+                    app: "ferry", name: "welcome", json: hello.replacing("\"T\"", with: "\"\(title)\""))
+                let collected = try await notify(
+                    queue, #"{"template":"welcome"}"#, to: number + 1, number: Int32(number) + 1)
+                let version = try #require(collected.first?.contentVersions.first)
+                let content = try await queue.batches.contentVersion(version)
+                #expect(content.message.variants[0].title.segments == [.literal(title)])
+            }
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await notify(queue, #"{"template":"nowhere"}"#, to: 3, number: 9)
+            }
+            #expect(error?.sqlState == "PF400")
+        }
+    }
+
+    @Test func `a silent notification to a browser is skipped and counted`() async throws {
+        try await QueueFixture.run(subscribers: 3) { queue in
+            _ = try await queue.client.query("UPDATE pushfleet.subscriber SET transport = 3 WHERE id = 1")
+            let none = try await notify(queue, #"{"silent":true,"data":{"a":"b"}}"#, to: 1, number: 1)
+            #expect(none.isEmpty)
+            let one = try await notify(queue, #"{"silent":true,"data":{"a":"b"}}"#, to: 2, number: 2)
+            #expect(one.count == 1)
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.delivery WHERE reason = 7 AND outcome = 6") == 1)
+        }
+    }
 }
