@@ -48,7 +48,9 @@ import Transports
         var refusals: [Reason: Int] = [:]
         var campaigns = 0
         while rendered < Effort.subscribers {
-            guard let campaign = accepted(random.campaign(valid: true)), let content = content(campaign) else { continue }
+            guard let campaign = accepted(random.campaign(valid: true)), let content = content(campaign) else {
+                continue
+            }
             campaigns += 1
             for _ in 0..<200 where rendered < Effort.subscribers {
                 rendered += 1
@@ -82,7 +84,9 @@ import Transports
     @Test func `what is accepted reads back the same, and is accepted again`() throws {
         var random = RandomContent(seed: Effort.seed &+ 2)
         for _ in 0..<Effort.iterations(300) {
-            guard let campaign = accepted(random.campaign(valid: true)), let content = content(campaign) else { continue }
+            guard let campaign = accepted(random.campaign(valid: true)), let content = content(campaign) else {
+                continue
+            }
             #expect(try Message.decode(content.message.encode()) == content.message)
         }
     }

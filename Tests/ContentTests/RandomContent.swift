@@ -37,7 +37,8 @@ struct RandomContent {
     private static let names = ["firstName", "gate", "trip.ref", "_x", "link", "n-1"]
     private static let tags = ["en", "en-GB", "pt_BR", "zh-Hant-TW", "iw", "sr-Latn", "x", "de-DE-1996", "tr"]
     private static let scraps = [
-        "a", "Ö", "⛴️", "👨‍👩‍👧‍👦", "e\u{301}", "\"", "\\", "\n", "\u{1}", "漢字", "{", "}", "|", " ", "\u{200B}", "/", "%", "\u{2028}",
+        "a", "Ö", "⛴️", "👨‍👩‍👧‍👦", "e\u{301}", "\"", "\\", "\n", "\u{1}", "漢字", "{", "}", "|", " ", "\u{200B}", "/", "%",
+        "\u{2028}",
         "{{", "}}", "{{a}}",
     ]
 

@@ -32,14 +32,18 @@ struct DeliveryRulesTests {
             ("apns", #""apns-expiration":"0""#, true), ("apns", #""apns-expiration":"-1""#, false),
             ("apns", #""apns-push-type":"voip""#, true), ("apns", #""Apns-Push-Type":"ALERT""#, false),
             ("apns", #""apns-collapse-id":"""#, false), ("apns", #""apns-topic":"x""#, false),
-            ("apns", #""APNS-ID":"x""#, false), ("webpush", #""TTL":"60""#, true), ("webpush", #""ttl":"2419201""#, false),
+            ("apns", #""APNS-ID":"x""#, false), ("webpush", #""TTL":"60""#, true),
+            ("webpush", #""ttl":"2419201""#, false),
             ("webpush", #""Urgency":"very-low""#, true), ("webpush", #""Urgency":"HIGH""#, false),
             ("webpush", #""Topic":"a-_9""#, true), ("webpush", #""Topic":"a.b""#, false),
             ("webpush", #""Topic":"123456789012345678901234567890123""#, false),
             ("webpush", #""x-own":"anything""#, true), ("webpush", #""x-own":"a\r\nb: c""#, false),
             ("webpush", #""a b":"c""#, false), ("webpush", #""ttl":"1","TTL":"2""#, false),
             ("webpush", #""Authorization":"x""#, false), ("webpush", #""content-encoding":"x""#, false),
-        ]) func `a header that a push service would refuse is refused before`(block: String, header: String, isValid: Bool) {
+        ]) func `a header that a push service would refuse is refused before`(
+            block: String, header: String, isValid: Bool
+        )
+    {
         let found = problems(overrides: #"{"\#(block)":{"headers":{\#(header)}}}"#)
         #expect(found.isEmpty == isValid, "\(found)")
         #expect(found.allSatisfy { $0.hasPrefix("override_invalid /message/overrides/\(block)/headers/") })
@@ -70,13 +74,15 @@ struct DeliveryRulesTests {
                     id: String(repeating: "a", count: 65), name: String(repeating: "👨‍👩‍👧‍👦", count: 64), importance: .none,
                     description: String(repeating: "x", count: 257)), ["/id", "/description"]
             ),
-        ]) func `a channel's definition is held to its limits`(channel: AndroidChannel, expected: [String]) {
+        ]) func `a channel's definition is held to its limits`(channel: AndroidChannel, expected: [String])
+    {
         #expect(channel.problems.map(\.pointer) == expected)
     }
 
     @Test func `a channel reads back as it was written`() throws {
         let channel = AndroidChannel(
-            id: "a", name: "Ä \"x\"", importance: .default, description: "d", sound: "s", vibration: true, lights: false,
+            id: "a", name: "Ä \"x\"", importance: .default, description: "d", sound: "s", vibration: true,
+            lights: false,
             badge: true)
         #expect(try AndroidChannel.decode(channel.text) == channel)
         #expect(channel.essential.text == #"{"id":"a","importance":"default","name":"Ä \"x\""}"#)

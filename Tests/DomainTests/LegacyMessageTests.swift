@@ -78,15 +78,18 @@ struct LegacyMessageTests {
                 #"{"to":"t","notification":{"icon":"https://x.example/i.png"}}"#,
                 #"{"message":{"token":"t","webpush":{"notification":{"icon":"https://x.example/i.png"}}}}"#
             ),
-        ]) func `each member becomes its successor`(old: String, new: String) throws {
+        ]) func `each member becomes its successor`(old: String, new: String) throws
+    {
         #expect(try v1(old).requests == [new])
     }
 
     @Test(arguments: [
         (#"{"to":"t","message_id":"m"}"#, "/message_id"),
         (#"{"to":"t","delivery_receipt_requested":true}"#, "/delivery_receipt_requested"),
-        (#"{"to":"t","delay_while_idle":true}"#, "/delay_while_idle"), (#"{"to":"t","message_type":"ack"}"#, "/message_type"),
-        (#"{"to":"t","whatever":1}"#, "/whatever"), (#"{"to":"t","notification":{"vibrate":1}}"#, "/notification/vibrate"),
+        (#"{"to":"t","delay_while_idle":true}"#, "/delay_while_idle"),
+        (#"{"to":"t","message_type":"ack"}"#, "/message_type"),
+        (#"{"to":"t","whatever":1}"#, "/whatever"),
+        (#"{"to":"t","notification":{"vibrate":1}}"#, "/notification/vibrate"),
         (#"{"to":"t","notification":{"badge":"many"}}"#, "/notification/badge"),
         (#"{"to":"t","notification":{"click_action":"OPEN"}}"#, "/notification/click_action"),
         (#"{"to":"t","notification":{"body_loc_args":"x"}}"#, "/notification/body_loc_args"),
@@ -110,8 +113,14 @@ struct LegacyMessageTests {
             (#"{"to":7}"#, ["type_invalid /to"]), (#"{"condition":"a"}"#, ["audience_invalid /condition"]),
             (#"{"to":"t","time_to_live":2419201}"#, ["delivery_invalid /time_to_live"]),
             (#"{"to":"t","priority":"urgent"}"#, ["delivery_invalid /priority"]),
-            (#"{"to":"t","data":{"google.x":"1","gcm":"2"}}"#, ["data_key_reserved /data/gcm", "data_key_reserved /data/google.x"]),
-            (#"{"to":"t","dry_run":"yes","notification":[]}"#, ["type_invalid /dry_run", "type_invalid /notification"]),
+            (
+                #"{"to":"t","data":{"google.x":"1","gcm":"2"}}"#,
+                ["data_key_reserved /data/gcm", "data_key_reserved /data/google.x"]
+            ),
+            (
+                #"{"to":"t","dry_run":"yes","notification":[]}"#,
+                ["type_invalid /dry_run", "type_invalid /notification"]
+            ),
             ("[]", ["type_invalid "]),
         ] as [(String, [String])])
     func `what the old interface would have refused is refused`(old: String, expected: [String]) {

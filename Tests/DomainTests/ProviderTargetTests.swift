@@ -28,7 +28,8 @@ struct ProviderTargetTests {
         arguments: [
             ("news", true), (String(repeating: "a", count: 900), true), ("a-_.~%9", true), ("", false),
             (String(repeating: "a", count: 901), false), ("/topics/news", false), ("a b", false), ("é", false),
-        ]) func `a topic's name is held to its letters and length`(name: String, isValid: Bool) {
+        ]) func `a topic's name is held to its letters and length`(name: String, isValid: Bool)
+    {
         #expect(ProviderTarget.topic(name).isValid == isValid)
     }
 
@@ -36,7 +37,8 @@ struct ProviderTargetTests {
         arguments: [
             (#"{"topic":"news"}"#, []), (#"{"condition":"'a' in topics"}"#, []),
             (#"{"topic":"/topics/news"}"#, ["audience_invalid /audience/topic"]),
-            (#"{"condition":"a"}"#, ["audience_invalid /audience/condition"]), (#"{"topic":7}"#, ["type_invalid /audience/topic"]),
+            (#"{"condition":"a"}"#, ["audience_invalid /audience/condition"]),
+            (#"{"topic":7}"#, ["type_invalid /audience/topic"]),
             (
                 #"{"topic":"news","tag":["a"]}"#,
                 ["unknown_field /audience/topic"]

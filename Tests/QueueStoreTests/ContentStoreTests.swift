@@ -91,7 +91,9 @@ import Testing
             #expect(second.version == 2)
             let kept = try await content(queue, of: created.campaign)
             #expect(kept.message.variants[0].title.segments == [.literal("T")])
-            #expect(try await queue.count("SELECT count(*) FROM pushfleet.content_version WHERE template_id = \(first.id)") == 1)
+            #expect(
+                try await queue.count("SELECT count(*) FROM pushfleet.content_version WHERE template_id = \(first.id)")
+                    == 1)
             #expect(try await queue.admin.templates(app: "ferry").map(\.version) == [2, 1])
             await #expect(throws: PostgresError.self) {
                 try await queue.client.query("UPDATE pushfleet.template SET message = '{}'")
@@ -129,10 +131,12 @@ import Testing
         }
     }
 
-    @Test func `the longest value of each attribute is found among active subscribers, as JSON writes it`() async throws {
+    @Test func `the longest value of each attribute is found among active subscribers, as JSON writes it`() async throws
+    {
         try await QueueFixture.run(subscribers: 4) { queue in
             for (id, attributes) in [
-                (1, #"{"name":"abcdef","n":1234567}"#), (2, #"{"name":"\"\"\"\"","n":true}"#), (3, #"{"name":{"a":"long object"}}"#),
+                (1, #"{"name":"abcdef","n":1234567}"#), (2, #"{"name":"\"\"\"\"","n":true}"#),
+                (3, #"{"name":{"a":"long object"}}"#),
                 (4, #"{"name":"the longest of all but retired"}"#),
             ] as [(Int64, String)] {
                 _ = try await queue.client.query(
@@ -186,7 +190,8 @@ import Testing
             #expect(none.isEmpty)
             let one = try await notify(queue, #"{"silent":true,"data":{"a":"b"}}"#, to: 2, number: 2)
             #expect(one.count == 1)
-            #expect(try await queue.count("SELECT count(*) FROM pushfleet.delivery WHERE reason = 7 AND outcome = 6") == 1)
+            #expect(
+                try await queue.count("SELECT count(*) FROM pushfleet.delivery WHERE reason = 7 AND outcome = 6") == 1)
         }
     }
 }

@@ -13,7 +13,8 @@ struct CampaignCommand: AsyncParsableCommand {
               pushfleet campaign cancel 12
             """,
         subcommands: [
-            CampaignValidate.self, CampaignPreview.self, CampaignCheck.self, CampaignCreate.self, CampaignList.self, CampaignWatch.self, CampaignPause.self,
+            CampaignValidate.self, CampaignPreview.self, CampaignCheck.self, CampaignCreate.self, CampaignList.self,
+            CampaignWatch.self, CampaignPause.self,
             CampaignResume.self, CampaignCancel.self,
         ])
 }

@@ -114,10 +114,11 @@ struct ValidationReport: Encodable {
             text += table.text
         }
         if !valid {
-            text += describe(
-                problems.map {
-                    Problem(pointer: $0.pointer, code: $0.code, message: $0.message, remedy: $0.remedy)
-                }) + "\n"
+            text +=
+                describe(
+                    problems.map {
+                        Problem(pointer: $0.pointer, code: $0.code, message: $0.message, remedy: $0.remedy)
+                    }) + "\n"
         }
         return text
     }

@@ -59,7 +59,8 @@ package struct FCMLegacyCode: Sendable {
             "TOPICS_MESSAGE_RATE", "QUOTA_EXCEEDED, a topic", .slowDown(.fcmQuotaExceeded, after: .seconds(60)),
             "wait a minute at least"),
         FCMLegacyCode(
-            "CONNECTION_DRAINING", "HTTP/2 GOAWAY", .retry(.fcmUnavailable, after: nil), "send again on a new connection"),
+            "CONNECTION_DRAINING", "HTTP/2 GOAWAY", .retry(.fcmUnavailable, after: nil),
+            "send again on a new connection"),
         FCMLegacyCode("SERVICE_UNAVAILABLE", "UNAVAILABLE", .retry(.fcmUnavailable, after: nil), "send again later"),
         FCMLegacyCode("INTERNAL_SERVER_ERROR", "INTERNAL", .retry(.fcmInternal, after: nil), "send again later"),
         FCMLegacyCode("BAD_ACK", "none", .config(.fcmUnexpectedStatus), "remove the acks: v1 has none"),

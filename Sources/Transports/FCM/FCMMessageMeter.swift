@@ -15,7 +15,8 @@ package struct FCMMessageMeter: MessageMeter {
         return FCMMessageCompiler(content).compile().bodies.map { body in
             let bytes = body.shorter ?? body.parts
             return SizeReport(
-                transport: .fcm, language: body.language, bytes: bytes.weight(values: missing, id: JobIdentity(run: .init(.max), number: .max)),
+                transport: .fcm, language: body.language,
+                bytes: bytes.weight(values: missing, id: JobIdentity(run: .init(.max), number: .max)),
                 limit: FCMPreparedMessage.maximumBytes)
         }
     }

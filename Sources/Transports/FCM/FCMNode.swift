@@ -54,7 +54,9 @@ indirect enum FCMNode {
         }
         var merged = members
         for (key, value) in above {
-            if isHeaders { for known in merged.keys where known.lowercased() == key.lowercased() { merged[known] = nil } }
+            if isHeaders {
+                for known in merged.keys where known.lowercased() == key.lowercased() { merged[known] = nil }
+            }
             merged[key] = merged[key]?.overlaid(with: value, isHeaders: key == "headers") ?? FCMNode(value)
         }
         return .object(merged)

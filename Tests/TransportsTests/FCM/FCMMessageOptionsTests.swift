@@ -32,14 +32,21 @@ import Testing
 
     @Test(arguments: [
         (#"{"android":{"collapseKey":"other"}}"#, "android/collapse_key", "other"),
-        (#"{"android":{"ttl":"5s"}}"#, "android/ttl", "5s"), (#"{"android":{"priority":"NORMAL"}}"#, "android/priority", "NORMAL"),
+        (#"{"android":{"ttl":"5s"}}"#, "android/ttl", "5s"),
+        (#"{"android":{"priority":"NORMAL"}}"#, "android/priority", "NORMAL"),
         (#"{"android":{"directBootOk":true}}"#, "android/direct_boot_ok", "true"),
         (#"{"android":{"notification":{"clickAction":"OPEN"}}}"#, "android/notification/click_action", "OPEN"),
         (#"{"apns":{"headers":{"Apns-Collapse-Id":"x"}}}"#, "apns/headers/Apns-Collapse-Id", "x"),
         (#"{"apns":{"payload":{"aps":{"category":"TRIP"},"own":{"a":1}}}}"#, "apns/payload/own/a", "1"),
         (#"{"webpush":{"headers":{"urgency":"low"}}}"#, "webpush/headers/urgency", "low"),
-        (#"{"webpush":{"fcmOptions":{"link":"https://x.example/"}}}"#, "webpush/fcm_options/link", "https://x.example/"),
-        (#"{"webpush":{"notification":{"requireInteraction":true}}}"#, "webpush/notification/requireInteraction", "true"),
+        (
+            #"{"webpush":{"fcmOptions":{"link":"https://x.example/"}}}"#, "webpush/fcm_options/link",
+            "https://x.example/"
+        ),
+        (
+            #"{"webpush":{"notification":{"requireInteraction":true}}}"#, "webpush/notification/requireInteraction",
+            "true"
+        ),
     ])
     func `what an author sets stands in the message, in either kind`(
         json: String, path: String, expected: String
@@ -53,7 +60,8 @@ import Testing
     @Test func `overrides lie over the content member by member`() throws {
         let request = try message(
             overrides(
-                #"{"apns":{"headers":{"APNS-Priority":"5"},"payload":{"aps":{"sound":"bell.caf"}}},"webpush":{"fcm_options":{"analytics_label":"w"}}}"#),
+                #"{"apns":{"headers":{"APNS-Priority":"5"},"payload":{"aps":{"sound":"bell.caf"}}},"webpush":{"fcm_options":{"analytics_label":"w"}}}"#
+            ),
             mode: .notification)
         #expect(request.value("message/apns/headers/APNS-Priority") == "5")
         #expect(request.value("message/apns/headers/apns-priority") == nil)
@@ -83,7 +91,10 @@ import Testing
     @Test(arguments: [
         ("t:APA91b", "token", "t:APA91b"), ("fid:dGhpcyBpcyBhIGZpZA", "fid", "dGhpcyBpcyBhIGZpZA"),
         (ProviderTarget.topic("news.2031").address, "topic", "news.2031"),
-        (ProviderTarget.condition("'a' in topics && !('b' in topics)").address, "condition", "'a' in topics && !('b' in topics)"),
+        (
+            ProviderTarget.condition("'a' in topics && !('b' in topics)").address, "condition",
+            "'a' in topics && !('b' in topics)"
+        ),
     ])
     func `an address names a token, an installation, a topic or a condition`(
         address: String, field: String, value: String

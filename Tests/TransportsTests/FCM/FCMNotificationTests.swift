@@ -74,10 +74,11 @@ import Testing
         #expect(message.value("webpush/notification/silent") == (sound == "none" ? "true" : nil))
     }
 
-    @Test(arguments: [
-        (Presentation.InterruptionLevel.passive, "5", "normal", "passive"), (.active, "10", "high", nil),
-        (.critical, "10", "high", "critical"),
-    ] as [(Presentation.InterruptionLevel, String, String, String?)])
+    @Test(
+        arguments: [
+            (Presentation.InterruptionLevel.passive, "5", "normal", "passive"), (.active, "10", "high", nil),
+            (.critical, "10", "high", "critical"),
+        ] as [(Presentation.InterruptionLevel, String, String, String?)])
     func `the interruption level sets priority and Apple's key`(
         level: Presentation.InterruptionLevel, apple: String, android: String, key: String?
     ) throws {

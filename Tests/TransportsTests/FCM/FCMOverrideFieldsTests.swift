@@ -56,7 +56,8 @@ import Testing
         let samples: [String: String] = [
             "color": "\"#0b6e99\"", "eventTime": "\"2031-03-01T08:30:00Z\"", "link": "\"https://x.example/\"",
             "analyticsLabel": "\"winter\"", "vibrateTimings": "[\"0s\",\"0.25s\"]", "ttl": "\"900s\"",
-            "titleLocArgs": "[\"a\"]", "bodyLocArgs": "[\"a\"]", "headers": "{\"x-own\":\"1\"}", "data": "{\"a\":\"b\"}",
+            "titleLocArgs": "[\"a\"]", "bodyLocArgs": "[\"a\"]", "headers": "{\"x-own\":\"1\"}",
+            "data": "{\"a\":\"b\"}",
             "payload": "{\"a\":1}",
             "lightSettings":
                 "{\"color\":{\"red\":1,\"green\":0.5,\"blue\":0,\"alpha\":1},\"light_on_duration\":\"1s\",\"light_off_duration\":\"2s\"}",
@@ -92,7 +93,8 @@ import Testing
         for path in [row.path, row.camelPath] {
             for mode in DeliveryOptions.FCMMode.allCases {
                 let content = ContentVersion(
-                    id: .init(1), message: try message(block(path, row.sample)), delivery: DeliveryOptions(fcmMode: mode))
+                    id: .init(1), message: try message(block(path, row.sample)),
+                    delivery: DeliveryOptions(fcmMode: mode))
                 let rendered = try Rendering(content, language: nil, attributes: [:])
                 var value: Any? = try json(rendered.bytes)["message"]
                 for key in row.path { value = (value as? NSDictionary)?[key] }
@@ -108,6 +110,7 @@ import Testing
 
     @Test(arguments: try rows()) func `a value of another type is refused at its place`(row: Row) {
         let error = #expect(throws: ContentProblems.self) { try message(block(row.path, row.wrong)) }
-        #expect(error?.problems.contains { $0.pointer.hasPrefix("/overrides/" + row.path.joined(separator: "/")) } == true)
+        #expect(
+            error?.problems.contains { $0.pointer.hasPrefix("/overrides/" + row.path.joined(separator: "/")) } == true)
     }
 }

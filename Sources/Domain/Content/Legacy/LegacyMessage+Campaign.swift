@@ -9,7 +9,9 @@ extension LegacyMessage {
         case .topic(let topic)?: file.set(["audience", "topic"], .string(topic))
         case .condition(let text)?: file.set(["audience", "condition"], .string(text))
         case .tokens?, nil:
-            add("/audience", "a campaign names subscribers, not tokens: add an audience, such as {\"externalId\": [\"…\"]}")
+            add(
+                "/audience",
+                "a campaign names subscribers, not tokens: add an audience, such as {\"externalId\": [\"…\"]}")
         }
         if flag("dry_run") { add("/dry_run", "has no member here: use pushfleet campaign check") }
         return file
@@ -46,7 +48,8 @@ extension LegacyMessage {
         guard case .object(let request)? = v1Requests(now: now).first, case .object(let message)? = request["message"]
         else { return }
         let kept: [[String]] = [
-            ["android", "notification", "icon"], ["android", "notification", "color"], ["android", "notification", "tag"],
+            ["android", "notification", "icon"], ["android", "notification", "color"],
+            ["android", "notification", "tag"],
             ["android", "notification", "click_action"], ["android", "notification", "body_loc_key"],
             ["android", "notification", "body_loc_args"], ["android", "notification", "title_loc_key"],
             ["android", "notification", "title_loc_args"], ["android", "restricted_package_name"],

@@ -105,7 +105,8 @@ extension LegacyMessage {
         }
         if let icon = text("icon", of: notification) {
             let isURL = URLRules.isValidImage(icon)
-            message.set(isURL ? ["webpush", "notification", "icon"] : ["android", "notification", "icon"], .string(icon))
+            message.set(
+                isURL ? ["webpush", "notification", "icon"] : ["android", "notification", "icon"], .string(icon))
         }
         if let tag = notification["tag"] {
             message.set(["android", "notification", "tag"], tag)
