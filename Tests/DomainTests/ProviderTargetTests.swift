@@ -75,4 +75,18 @@ struct ProviderTargetTests {
             try CampaignFile.parse(Array(file.utf8), mode: .strict, meter: DataMessageMeter())
         }
     }
+
+    @Test(arguments: [
+        ("fid:dGhpcyBpcyBhIGZpZA", true), ("abc:APA91b", true), ("/topics/all", false),
+        ("condition:'a' in topics", false),
+    ])
+    func `a subscriber may bring a token or an installation's id, no topic`(address: String, isTaken: Bool) throws {
+        var reader = SubscriberImport(format: .jsonLines, check: SubscriberCheck(isPoint: { _ in true }))
+        let line = #"{"external_id":"u1","transport":"fcm","address":"\#(address)"}"#
+        reader.feed(Array(line.utf8))
+        reader.finish()
+        let item = try #require(try reader.next())
+        let isSubscriber = if case .subscriber = item { true } else { false }
+        #expect(isSubscriber == isTaken)
+    }
 }

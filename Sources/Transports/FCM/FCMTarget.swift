@@ -10,15 +10,13 @@ enum FCMTarget {
     case condition
 
     private static let fidPrefix = "fid:"
-    private static let topicPrefix = "/topics/"
-    private static let conditionPrefix = "condition:"
 
     init(address: String) {
         if address.hasPrefix(Self.fidPrefix) {
             self = .fid
-        } else if address.hasPrefix(Self.topicPrefix) {
+        } else if address.hasPrefix(ProviderTarget.topicPrefix) {
             self = .topic
-        } else if address.hasPrefix(Self.conditionPrefix) {
+        } else if address.hasPrefix(ProviderTarget.conditionPrefix) {
             self = .condition
         } else {
             self = .token
@@ -39,8 +37,8 @@ enum FCMTarget {
             switch self {
             case .token: (#""token":""#, "")
             case .fid: (#""fid":""#, Self.fidPrefix)
-            case .topic: (#""topic":""#, Self.topicPrefix)
-            case .condition: (#""condition":""#, Self.conditionPrefix)
+            case .topic: (#""topic":""#, ProviderTarget.topicPrefix)
+            case .condition: (#""condition":""#, ProviderTarget.conditionPrefix)
             }
         bytes.append(contentsOf: field.utf8)
         if prefix.isEmpty {
@@ -49,15 +47,5 @@ enum FCMTarget {
             JSONBytes.append(String(address.dropFirst(prefix.count)), escaping: .json, to: &bytes)
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-}
-
-extension ProviderTarget {
-    /// As `FCMTarget` reads it.
-    package var address: String {
-        switch self {
-        case .topic(let name): "/topics/" + name
-        case .condition(let text): "condition:" + text
-        }
     }
 }

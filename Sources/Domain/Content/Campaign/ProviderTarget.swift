@@ -8,6 +8,22 @@ package enum ProviderTarget: Sendable, Equatable {
     /// Such a message may weigh half of what one for a device may.
     package static let maximumBytes = 2048
 
+    package static let topicPrefix = "/topics/"
+    package static let conditionPrefix = "condition:"
+
+    /// What stands as the address of the row that it is sent to.
+    package var address: String {
+        switch self {
+        case .topic(let name): Self.topicPrefix + name
+        case .condition(let text): Self.conditionPrefix + text
+        }
+    }
+
+    /// Whether an address would reach a topic: no subscriber may bring such a one.
+    static func isMeant(by address: String) -> Bool {
+        address.hasPrefix(topicPrefix) || address.hasPrefix(conditionPrefix)
+    }
+
     package var isValid: Bool {
         switch self {
         case .topic(let name): ProviderLabel.isValid(name, atMost: 900)
