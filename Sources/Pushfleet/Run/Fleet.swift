@@ -42,7 +42,7 @@ struct Fleet {
         let claims = PostgresClient(database, connections: 2, logger: logger)
         let flushes = PostgresClient(database, connections: 1, logger: logger)
         let lane = PostgresClient(database, connections: 1, logger: logger)
-        let identity = try randomIdentity()
+        let identity = try randomWorkerID()
         let host = TransportHost(
             settings: .init(
                 trustFile: options.trustFile, connections: options.connections,
@@ -67,23 +67,9 @@ struct Fleet {
 
     private func janitor(_ client: PostgresClient, _ logger: Logger) throws -> Janitor {
         Janitor(
-            identity: try randomIdentity(),
+            identity: try randomWorkerID(),
             store: PostgresHousekeepingStore(client: client, checkpoints: hooks.checkpoints, logger: logger),
             configuration: hooks.janitor, draw: { Double.random(in: 0..<1) }, logger: logger)
-    }
-
-    /// 128 random bits, fresh at each start: never a number of the database, which a failover could issue twice.
-    private func randomIdentity() throws -> WorkerID {
-        let hex = try SecureRandom.bytes(16).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-        var text = ""
-        for (index, digit) in hex.enumerated() {
-            if [8, 12, 16, 20].contains(index) { text += "-" }
-            text.append(digit)
-        }
-        return WorkerID(text)
     }
 
     private func bootstrapLogging() throws {

@@ -12,6 +12,8 @@ package struct FCMConfiguration: Sendable {
     package var maximumConnections = 4
     /// Most requests in flight on one connection; the server may allow fewer.
     package var streamsPerConnection = 100
+    /// FCM checks each message as it does a real one, and delivers nothing.
+    package var validateOnly = false
     var tokens = AccessTokens.Configuration()
 
     package init() {}
