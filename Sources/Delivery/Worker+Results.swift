@@ -44,7 +44,7 @@ extension Worker {
         now: ContinuousClock.Instant
     ) -> Flush.Item {
         let latency = result.latency.map { Int32(clamping: $0.microseconds / 1000) }
-        return Flush.Item(
+        var item = Flush.Item(
             batch: batch.claimed.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
             outcome: ruling.outcome, status: result.status, reason: ruling.reason,
             attempts: job.attempts + (ruling.charged ? 1 : 0), mayHaveLeft: ruling.mayHaveLeft,
@@ -53,5 +53,8 @@ extension Worker {
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
             contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
+        item.goneSince = ruling.goneSince
+        item.environment = result.environment
+        return item
     }
 }

@@ -17,6 +17,8 @@ package enum Verdict: Equatable, Sendable {
         /// The fault lies with the credential or our set-up, not with this job: it pauses for the whole fleet.
         package var pausesCredential = false
         package var providerID: String?
+        /// `unregistered`: since when.
+        package var goneSince: Instant?
     }
 
     /// - Parameter result: as the transport gave it.
@@ -35,8 +37,8 @@ package enum Verdict: Equatable, Sendable {
         switch answer {
         case .delivered(let messageID):
             Ruling(outcome: .delivered, reason: .none, providerID: messageID)
-        case .unregistered(let reason, _):
-            Ruling(outcome: .unregistered, reason: reason)
+        case .unregistered(let reason, let since):
+            Ruling(outcome: .unregistered, reason: reason, goneSince: since)
         case .refused(let reason):
             Ruling(outcome: .failed, reason: reason, charged: wasSent)
         case .retry(let reason, let after), .slowDown(let reason, let after):

@@ -113,7 +113,7 @@ package final class FCMTransport: Transport {
         shared.withLock { shared in
             if let shared, shared.generation == token.generation { return shared }
             let made = Shared(
-                generation: token.generation, path: Array("/v1/projects/\(token.projectID)/messages:send".utf8),
+                generation: token.generation, path: Array("/v1/projects/\(token.owner)/messages:send".utf8),
                 fields: HTTP2FieldBlock([
                     "authorization": "Bearer \(token.token.text)", "content-type": "application/json; charset=UTF-8",
                 ]))
