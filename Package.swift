@@ -84,7 +84,7 @@ let package = Package(
             dependencies: ["Domain", "Postgres", "Schema", "QueueStore", "HTTP2", "Crypto", "Threading", "Logging"],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
-        tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
+        tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"], resources: [.copy("Fixtures")]),
         tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),

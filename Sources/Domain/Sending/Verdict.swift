@@ -37,6 +37,8 @@ package enum Verdict: Equatable, Sendable {
             Ruling(outcome: .delivered, reason: .none, providerID: messageID)
         case .unregistered(let reason, _):
             Ruling(outcome: .unregistered, reason: reason)
+        case .refused(.webSilent):
+            Ruling(outcome: .skipped, reason: .webSilent, charged: false)
         case .refused(let reason):
             Ruling(outcome: .failed, reason: reason, charged: wasSent)
         case .retry(let reason, let after), .slowDown(let reason, let after):

@@ -25,7 +25,8 @@ struct RetiredAddress {
         guard let version = item.addressVersion else { return nil }
         switch (item.outcome, item.reason) {
         case (.unregistered, _): state = .unregistered
-        case (.failed, .fcmSenderIDMismatch): state = .wrongProject
+        case (.failed, .fcmSenderIDMismatch), (.failed, .webpushKeyMismatch): state = .wrongProject
+        case (.failed, .webpushRedirected): state = .suspect
         default: return nil
         }
         subscriber = item.subscriber.rawValue
