@@ -1,5 +1,5 @@
 -- why: Web Push: the reasons of its services, and which VAPID key each subscription was made for
--- locks: subscriber and subscriber_import, ACCESS EXCLUSIVE, for as long as adding an empty column takes
+-- locks: subscriber, ACCESS EXCLUSIVE, for as long as adding an empty column takes
 -- safe with workers running: yes
 -- lowest binary: 1
 

@@ -22,19 +22,27 @@ struct CredentialAdd: AsyncParsableCommand {
         discussion: """
             EXAMPLE
               pushfleet credential add firebase --app ferry --transport fcm --file /etc/pushfleet/ferry.json
+              pushfleet credential add web --app ferry --transport webpush --file /etc/pushfleet/vapid.pem --generate \\
+                --contact mailto:push@ferry.example
+
+            Browsers' subscriptions are tied to their VAPID key for life. Another key is added under another name: it signs
+            for what subscribes from then on, the older ones for theirs.
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var webPush: WebPushKeyOptions
     @Argument(help: "Its name within the app.") var name: String
     @Option(help: "The app that it belongs to.") var app: String
-    @Option(help: "fcm.") var transport: String
-    @Option(help: "The secret's file on every worker's machine; FCM: the service account's JSON key.") var file: String
+    @Option(help: "fcm or webpush.") var transport: String
+    @Option(help: "On every worker's machine; fcm: the service account's JSON key, webpush: the VAPID key, PEM.")
+    var file: String
     @Option(help: "https://host:port in place of the provider's own, for a simulator or a proxy.") var endpoint: String?
 
     func validate() throws {
-        guard transport == "fcm" else {
-            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm")
+        guard ["fcm", "webpush"].contains(transport) else {
+            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm or webpush")
         }
+        try webPush.check(transport: transport, endpoint: endpoint)
         if let endpoint, endpoint.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-\[\]:]+/) == nil {
             throw ValidationError("endpoint: '\(endpoint)' is no origin; use https://host:port, without a path")
         }
@@ -43,22 +51,25 @@ struct CredentialAdd: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let path = absolute(file)
-            let account = try readAccount(path)
+            let secret = transport == "webpush" ? try webPush.secret(path) : try account(path)
             try await database.withClient { client in
                 let added = try await AdminStore(client).addCredential(
                     NewCredential(
-                        app: app, name: name, transport: .fcm, file: path, endpoint: endpoint,
-                        facts: ["project_id": account.projectID, "key_id": account.keyID]))
+                        app: app, name: name, transport: secret.transport, file: path, endpoint: endpoint,
+                        facts: secret.facts))
                 if output.json { return writeOutput(try jsonLine(added)) }
-                writeOutput("credential \(name) of \(app) sends to project \(account.projectID)\n")
+                writeOutput("credential \(name) of \(app) \(secret.summary)\n")
                 writeOutput("next: pushfleet subscriber import --app \(app) FILE\n")
             }
         }
     }
 
-    private func readAccount(_ path: String) throws -> FCMKeyFile {
+    private func account(_ path: String) throws -> CredentialSecret {
         do {
-            return try FCMKeyFile(path: path)
+            let account = try FCMKeyFile(path: path)
+            return CredentialSecret(
+                transport: .fcm, facts: ["project_id": account.projectID, "key_id": account.keyID],
+                summary: "sends to project \(account.projectID)")
         } catch {
             throw CommandFailure("file: \(error)")
         }
@@ -67,6 +78,15 @@ struct CredentialAdd: AsyncParsableCommand {
     private func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
+}
+
+/// What may be known of a credential's file, once it was checked as sending checks it.
+struct CredentialSecret {
+    let transport: TransportKind
+    /// For the database.
+    let facts: [String: String]
+    /// For a person: what the credential does.
+    let summary: String
 }
 
 struct CredentialList: AsyncParsableCommand {

@@ -58,7 +58,9 @@ struct SubscriberImportCommand: AsyncParsableCommand {
         let isLines = format == "jsonl" || (format == nil && !file.hasSuffix(".csv"))
         var reader = SubscriberImport(
             format: isLines ? .jsonLines : .csv,
-            check: SubscriberCheck { (try? P256.Signing.PublicKey(x963Representation: $0)) != nil })
+            check: SubscriberCheck(endpoints: try EgressSettings.fromEnvironment().endpoints) {
+                (try? P256.Signing.PublicKey(x963Representation: $0)) != nil
+            })
         var report = Report()
         var progress = ProgressLine()
         var chunk: [ImportedSubscriber] = []
