@@ -8,15 +8,19 @@ struct ProviderRequest {
     let authorization: [UInt8]?
     let contentType: [UInt8]?
     let body: [UInt8]
+    /// Any other field, by its name in lower case.
+    let header: (StaticString) -> [UInt8]?
 
     init(
-        method: String, path: String, authorization: [UInt8]? = nil, contentType: [UInt8]? = nil, body: [UInt8] = []
+        method: String, path: String, authorization: [UInt8]? = nil, contentType: [UInt8]? = nil, body: [UInt8] = [],
+        header: @escaping (StaticString) -> [UInt8]? = { _ in nil }
     ) {
         self.method = method
         self.path = path
         self.authorization = authorization
         self.contentType = contentType
         self.body = body
+        self.header = header
     }
 
     /// Whether the content is declared as `type`, parameters apart (RFC 9110 §8.3.1).
@@ -53,6 +57,6 @@ extension ProviderRequest {
     init(_ request: HTTP2ServerRequest) {
         self.init(
             method: request.method, path: request.text(":path") ?? "", authorization: request.field("authorization"),
-            contentType: request.field("content-type"), body: request.body)
+            contentType: request.field("content-type"), body: request.body, header: { request.field($0) })
     }
 }
