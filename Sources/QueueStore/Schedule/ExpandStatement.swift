@@ -25,6 +25,11 @@ struct ExpandStatement {
         this AS MATERIALIZED (
             SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
                 run.audience_as_of, app.time_zone,
+                (
+                    SELECT content_version.message @> '{"silent": true}'
+                    FROM pushfleet.content_version
+                    WHERE content_version.id = run.content_version
+                ) AS is_silent,
                 (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
                 coalesce((
                     SELECT clock.vtime
@@ -55,9 +60,15 @@ struct ExpandStatement {
             GROUP BY s.transport, s.service, s.state > 2, CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END
         ),
         way AS (
-            -- Each group's route, due instant, or why it is skipped: 1 not active, 2 no route.
+            -- Each group's route, due instant, or why it is skipped: 1 not active, 2 no route, 7 a silent push, which takes a
+            -- browser's permission away.
             SELECT coalesce(route.id, 0) AS route_id,
-                CASE WHEN page.is_out THEN 1 WHEN route.id IS NULL THEN 2 ELSE 0 END AS skip,
+                CASE
+                    WHEN page.is_out THEN 1
+                    WHEN this.is_silent AND page.transport = 3 THEN 7
+                    WHEN route.id IS NULL THEN 2
+                    ELSE 0
+                END AS skip,
                 CASE
                     WHEN this.local_at IS NULL THEN this.due_at
                     ELSE this.local_at AT TIME ZONE coalesce(page.time_zone, this.time_zone)

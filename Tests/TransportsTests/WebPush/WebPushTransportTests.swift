@@ -51,7 +51,9 @@ import Testing
         await transport.close(by: .now)
     }
 
-    @Test func `each subscription is signed with the key that it was made for, unknown ones with the newest`() async throws {
+    @Test func `each subscription is signed with the key that it was made for, unknown ones with the newest`()
+        async throws
+    {
         let service = try FakePushService()
         let transport = try service.transport(keys: keys)
         let named: [Int64?] = [nil, 1, 2, 99]

@@ -32,7 +32,8 @@ package struct EndpointPolicy: Sendable, Equatable {
         let (host, port) = Self.split(authority)
         // Nothing after the colon is the scheme's own port.
         if let port, !port.isEmpty {
-            guard port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = UInt16(port) else {
+            guard port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = UInt16(port)
+            else {
                 return "The endpoint's port is no number."
             }
             if number != 443, !allowsPrivate { return "The endpoint's port is not 443." }
