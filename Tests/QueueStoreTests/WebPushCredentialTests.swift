@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Postgres
 import QueueStore
 import TestSupport
@@ -76,5 +77,61 @@ import Testing
             let jobs = try await queue.batches.jobs(of: batch, attributes: [])
             #expect(jobs.map { $0.recipient?.address.vapidKey } == [nil, Credential.ID(77)])
         }
+    }
+
+    @Test func `an import names the key that each browser subscribed with`() async throws {
+        try await QueueFixture.run(subscribers: 1) { queue in
+            let keys = [Self.point(1), Self.point(2)]
+            try await Self.add("old", key: keys[0], to: queue)
+            try await Self.add("new", key: keys[1], to: queue)
+            // Named, unknown, and not named: the last two are the newest's, whichever that is.
+            try await Self.take(["a": keys[0], "b": Self.point(3), "c": ""], into: queue)
+            #expect(try await Self.names(queue) == ["a": "old", "b": nil, "c": nil])
+            // The same subscription keeps its key until another is named, and is then tried again.
+            _ = try await queue.client.query("UPDATE pushfleet.subscriber SET state = 4 WHERE external_id = 'a'")
+            try await Self.take(["a": ""], into: queue)
+            #expect(try await Self.names(queue)["a"] == "old")
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.subscriber WHERE state = 4") == 1)
+            try await Self.take(["a": keys[1]], into: queue)
+            #expect(try await Self.names(queue)["a"] == "new")
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.subscriber WHERE state = 4") == 0)
+        }
+    }
+
+    /// A key in base64url, as a browser is given it.
+    private static func point(_ fill: UInt8) -> String {
+        Data([4] + [UInt8](repeating: fill, count: 64)).base64EncodedString().filter { $0 != "=" }
+    }
+
+    /// - Parameter keys: by external id.
+    private static func take(_ keys: [String: String], into queue: QueueFixture) async throws {
+        var reader = SubscriberImport(format: .csv, check: SubscriberCheck { _ in true })
+        let lines = keys.sorted { $0.key < $1.key }.map { id, key in
+            "\(id),webpush,https://fcm.googleapis.com/fcm/send/\(id),\(point(9)),AAAAAAAAAAAAAAAAAAAAAA,\(key)\n"
+        }
+        reader.feed(Array(("external_id,transport,address,p256dh,auth,vapid_key\n" + lines.joined()).utf8))
+        reader.finish()
+        var subscribers: [ImportedSubscriber] = []
+        while let item = try reader.next() {
+            guard case .subscriber(let subscriber) = item else {
+                Issue.record("\(item)")
+                continue
+            }
+            subscribers.append(subscriber)
+        }
+        var session = try await queue.admin.beginImport(app: "ferry")
+        #expect(try await session.take(subscribers[...]).refused.isEmpty)
+    }
+
+    /// The credential that each browser's subscription names, by external id.
+    private static func names(_ queue: QueueFixture) async throws -> [String: String?] {
+        let rows = try await queue.client.query(
+            """
+            SELECT s.external_id, c.name
+            FROM pushfleet.subscriber s
+            LEFT JOIN pushfleet.credential c ON c.id = s.vapid_credential
+            WHERE s.transport = 3
+            """)
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.string(0), $0.stringOrNil(1)) })
     }
 }

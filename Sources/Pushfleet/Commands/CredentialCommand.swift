@@ -71,7 +71,7 @@ struct CredentialAdd: AsyncParsableCommand {
                 transport: .fcm, facts: ["project_id": account.projectID, "key_id": account.keyID],
                 summary: "sends to project \(account.projectID)")
         } catch {
-            throw CommandFailure("file: \(error)")
+            throw CommandFailure("file: \(path): \(error)")
         }
     }
 
