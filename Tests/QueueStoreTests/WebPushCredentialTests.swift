@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `an import names the key that each browser subscribed with`() async throws {
-        try await QueueFixture.run(subscribers: 1) { queue in
+        try await QueueFixture.run(subscribers: 0) { queue in
             let keys = [Self.point(1), Self.point(2)]
             try await Self.add("old", key: keys[0], to: queue)
             try await Self.add("new", key: keys[1], to: queue)
