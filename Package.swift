@@ -84,7 +84,7 @@ let package = Package(
             dependencies: ["Domain", "Postgres", "Schema", "QueueStore", "HTTP2", "Crypto", "Threading", "Logging"],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
-        tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
+        tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"], resources: [.copy("Fixtures")]),
         tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
@@ -92,7 +92,9 @@ let package = Package(
         tests(
             "TransportsTests", ["Transports", "Domain", "HTTP2", "Crypto", "PlainHTTP", "Threading", "TestSupport"],
             resources: [.copy("Fixtures")]),
-        tests("SimulatorTests", ["Simulator", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "TestSupport"]),
+        tests(
+            "SimulatorTests", ["Simulator", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "TestSupport"],
+            resources: [.copy("Fixtures")]),
         tests("ContentTests", ["Simulator", "Transports", "Domain"]),
         tests("QueueStoreTests", ["QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
         tests(

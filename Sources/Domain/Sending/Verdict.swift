@@ -39,6 +39,8 @@ package enum Verdict: Equatable, Sendable {
             Ruling(outcome: .delivered, reason: .none, providerID: messageID)
         case .unregistered(let reason, let since):
             Ruling(outcome: .unregistered, reason: reason, goneSince: since)
+        case .refused(.webSilent):
+            Ruling(outcome: .skipped, reason: .webSilent, charged: false)
         case .refused(let reason):
             Ruling(outcome: .failed, reason: reason, charged: wasSent)
         case .retry(let reason, let after), .slowDown(let reason, let after):

@@ -81,6 +81,36 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case apnsProxyError = 335
     /// Nothing leaves before the fleet has a provider token.
     case apnsProviderTokenAwaited = 336
+    // Web Push services' (reference: webpush.md §5, §6).
+    case webpushBadRequest = 400
+    case webpushKeyMismatch = 401
+    case webpushUnauthorized = 402
+    case webpushForbidden = 403
+    case webpushNotFound = 404
+    case webpushGone = 405
+    case webpushBadToken = 406
+    case webpushBadPath = 407
+    case webpushMethodNotAllowed = 408
+    case webpushTooLarge = 409
+    case webpushTooManyRequests = 410
+    case webpushChannelThrottled = 411
+    case webpushDroppedByService = 412
+    case webpushRedirected = 413
+    case webpushDomainBlocked = 414
+    case webpushInternal = 415
+    case webpushUnavailable = 416
+    case webpushProxyError = 417
+    /// The connection was ended for its age; the request was not looked at.
+    case webpushConnectionOver = 418
+    case webpushUnexpectedStatus = 419
+    /// The subscription's keys cannot be sealed for.
+    case webpushKeysInvalid = 420
+    /// The endpoint's host, port or address is one that nothing is sent to.
+    case webpushEndpointRefused = 421
+    /// No connection to the endpoint's host could be made.
+    case webpushUnreachable = 422
+    /// More hosts at once than connections are kept for.
+    case webpushCrowded = 423
 
     /// As users see it: in SQL, logs, metrics and reports.
     package var name: String {
@@ -156,6 +186,30 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .apnsIdleTimeout: "apns_idle_timeout"
         case .apnsProxyError: "apns_proxy_error"
         case .apnsProviderTokenAwaited: "apns_provider_token_awaited"
+        case .webpushBadRequest: "webpush_bad_request"
+        case .webpushKeyMismatch: "webpush_key_mismatch"
+        case .webpushUnauthorized: "webpush_unauthorized"
+        case .webpushForbidden: "webpush_forbidden"
+        case .webpushNotFound: "webpush_not_found"
+        case .webpushGone: "webpush_gone"
+        case .webpushBadToken: "webpush_bad_token"
+        case .webpushBadPath: "webpush_bad_path"
+        case .webpushMethodNotAllowed: "webpush_method_not_allowed"
+        case .webpushTooLarge: "webpush_too_large"
+        case .webpushTooManyRequests: "webpush_too_many_requests"
+        case .webpushChannelThrottled: "webpush_channel_throttled"
+        case .webpushDroppedByService: "webpush_dropped_by_service"
+        case .webpushRedirected: "webpush_redirected"
+        case .webpushDomainBlocked: "webpush_domain_blocked"
+        case .webpushInternal: "webpush_internal"
+        case .webpushUnavailable: "webpush_unavailable"
+        case .webpushProxyError: "webpush_proxy_error"
+        case .webpushConnectionOver: "webpush_connection_over"
+        case .webpushUnexpectedStatus: "webpush_unexpected_status"
+        case .webpushKeysInvalid: "webpush_keys_invalid"
+        case .webpushEndpointRefused: "webpush_endpoint_refused"
+        case .webpushUnreachable: "webpush_unreachable"
+        case .webpushCrowded: "webpush_crowded"
         }
     }
 }

@@ -23,26 +23,35 @@ struct CredentialAdd: AsyncParsableCommand {
             EXAMPLE
               pushfleet credential add firebase --app ferry --transport fcm --file /etc/pushfleet/ferry.json
               pushfleet credential add apple --app ferry --transport apns --file /etc/pushfleet/apple.json
+              pushfleet credential add web --app ferry --transport webpush --file /etc/pushfleet/vapid.pem --generate \\
+                --contact mailto:push@ferry.example
 
             For apns the file names the key: {"team_id": "A1B2C3D4E5", "key_id": "F6G7H8J9K0", "topic": "example.ferry",
             "key_file": "AuthKey_F6G7H8J9K0.p8"}, optionally "environment": "production" or "sandbox" where the key is
             for one of them only.
+
+            Browsers' subscriptions are tied to their VAPID key for life. Another key is added under another name: it signs
+            for what subscribes from then on, the older ones for theirs.
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var webPush: WebPushKeyOptions
     @Argument(help: "Its name within the app.") var name: String
     @Option(help: "The app that it belongs to.") var app: String
-    @Option(help: "fcm or apns.") var transport: String
+    @Option(help: "fcm, apns or webpush.") var transport: String
     @Option(
-        help: "On every worker's machine; fcm: the service account's JSON key, apns: a JSON file that names the key.")
+        help: """
+            On every worker's machine; fcm: the service account's JSON key, apns: a JSON file that names the key, webpush: \
+            the VAPID key, PEM.
+            """)
     var file: String
     @Option(help: "https://host:port in place of the provider's own, for a simulator or a proxy.") var endpoint: String?
 
     func validate() throws {
-        guard CredentialSecret.readers[transport] != nil else {
-            let known = CredentialSecret.readers.keys.sorted().joined(separator: " or ")
-            throw ValidationError("transport: '\(transport)' cannot be sent through; use \(known)")
+        guard transport == "webpush" || CredentialSecret.readers[transport] != nil else {
+            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm, apns or webpush")
         }
+        try webPush.check(transport: transport, endpoint: endpoint)
         if let endpoint, endpoint.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-\[\]:]+/) == nil {
             throw ValidationError("endpoint: '\(endpoint)' is no origin; use https://host:port, without a path")
         }
@@ -51,7 +60,9 @@ struct CredentialAdd: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let path = absolute(file)
-            let secret = try CredentialSecret(transport: transport, path: path)
+            let secret =
+                transport == "webpush"
+                ? try webPush.secret(path) : try CredentialSecret(transport: transport, path: path)
             try await database.withClient { client in
                 let added = try await AdminStore(client).addCredential(
                     NewCredential(

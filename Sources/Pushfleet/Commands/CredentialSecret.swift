@@ -37,6 +37,6 @@ extension CredentialSecret {
         guard let read = Self.readers[transport] else {
             throw CommandFailure("transport: '\(transport)' cannot be sent through")
         }
-        do { self = try read(path) } catch { throw CommandFailure("file: \(error)") }
+        do { self = try read(path) } catch { throw CommandFailure("file: \(path): \(error)") }
     }
 }

@@ -12,6 +12,9 @@ struct RunCommand: AsyncParsableCommand {
             The first signal drains: nothing new is begun, answers are awaited for at most --drain-limit seconds, the rest
             is handed back at once. A second signal ends hard; what is unanswered stays doubtful, nothing is lost.
 
+            Web Push goes to the browsers' own push services. PUSHFLEET_PUSH_HOSTS names others (*.example.net, or * for any
+            public host); PUSHFLEET_PRIVATE_NETWORKS names networks besides public addresses (127.0.0.0/8).
+
             EXAMPLE
               pushfleet run --roles scheduler,worker,janitor
               pushfleet run --roles worker --streams 1000

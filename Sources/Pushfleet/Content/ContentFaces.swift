@@ -11,7 +11,7 @@ struct ContentFaces {
     func meters(_ message: Message) -> [any MessageMeter] {
         let channel = channels.first { $0.id == message.presentation.channelId }
         return [
-            FCMMessageMeter(channel: channel)
+            FCMMessageMeter(channel: channel), APNsMessageMeter(), WebPushMessageMeter(),
         ]
     }
 

@@ -46,7 +46,7 @@ struct Fleet {
         let host = TransportHost(
             settings: .init(
                 trustFile: options.trustFile, connections: options.connections,
-                streamsPerConnection: options.streams),
+                streamsPerConnection: options.streams, egress: try EgressSettings.fromEnvironment()),
             tokens: PostgresAccessTokenStore(client: claims), worker: identity, logger: logger)
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .seconds(options.drainLimit)

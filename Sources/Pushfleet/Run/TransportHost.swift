@@ -26,6 +26,8 @@ actor TransportHost: TransportDirectory, Service {
         var trustFile: String?
         var connections: Int
         var streamsPerConnection: Int
+        /// Where Web Push may go.
+        var egress = EgressSettings()
     }
 
     init(settings: TransportSettings, tokens: any AccessTokenStore, worker: WorkerID, logger: Logger) {
@@ -71,9 +73,7 @@ actor TransportHost: TransportDirectory, Service {
         switch route.transport {
         case .fcm: return try makeFCM(route.credential)
         case .apns: return try makeAPNs(route.credential)
-        case .webpush:
-            throw TransportUnavailable(
-                reason: .credentialUnusable, description: "this worker cannot send through \(route.transport.name)")
+        case .webpush: return try makeWebPush(route)
         }
     }
 
@@ -90,3 +90,4 @@ protocol HostedTransport: Transport {
 }
 
 extension FCMTransport: HostedTransport {}
+extension WebPushTransport: HostedTransport {}

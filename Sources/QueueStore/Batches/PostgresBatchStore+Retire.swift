@@ -32,9 +32,9 @@ struct RetiredAddress {
         switch (item.outcome, item.reason) {
         case (.unregistered, _): state = .unregistered
         case (.failed, .fcmSenderIDMismatch), (.failed, .apnsDeviceTokenNotForTopic),
-            (.failed, .apnsBadEnvironmentKeyID):
+            (.failed, .apnsBadEnvironmentKeyID), (.failed, .webpushKeyMismatch):
             state = .wrongProject
-        case (.failed, .apnsBadDeviceToken): state = .suspect
+        case (.failed, .apnsBadDeviceToken), (.failed, .webpushRedirected): state = .suspect
         default: return nil
         }
         subscriber = item.subscriber.rawValue

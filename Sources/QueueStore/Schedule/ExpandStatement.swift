@@ -64,8 +64,8 @@ struct ExpandStatement {
             GROUP BY s.transport, s.service, s.state > 2, CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END
         ),
         way AS (
-            -- Each group's route, due instant, or why it is skipped: 1 not active, 7 a browser and nothing to show it,
-            -- 2 no route.
+            -- Each group's route, due instant, or why it is skipped: 1 not active, 7 a silent push, which takes a browser's
+            -- permission away, 2 no route.
             SELECT coalesce(route.id, 0) AS route_id,
                 CASE
                     WHEN page.is_out THEN 1

@@ -20,6 +20,11 @@ struct CountsReport: Encodable {
     /// Pairs of id and device; more than `distinct_ids` if a notification went to several devices.
     let distinctDeliveries: Int
     let repeats: Int
+    /// Web Push: what the browser could not read; what took the place of another with the same tag; what took the place
+    /// of another that still waited, with the same topic.
+    let unreadable: Int
+    let replaced: Int
+    let replacedWaiting: Int
     let devices: Int
     let devicesShownMoreThanOnce: Int
     let notificationsShown: Int
@@ -49,6 +54,9 @@ struct CountsReport: Encodable {
         distinctIDs = totals.distinctIDs
         distinctDeliveries = totals.distinctPairs
         repeats = totals.repeats
+        unreadable = counts.unreadable
+        replaced = totals.replaced
+        replacedWaiting = totals.replacedWaiting
         devices = totals.devices
         devicesShownMoreThanOnce = totals.devicesShownMoreThanOnce
         notificationsShown = totals.shown
@@ -65,7 +73,8 @@ struct CountsReport: Encodable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case requests, accepted, repeats, devices, connections
+        case requests, accepted, repeats, unreadable, replaced, devices, connections
+        case replacedWaiting = "replaced_waiting"
         case byStatus = "by_status"
         case byReason = "by_reason"
         case wireSends = "wire_sends"

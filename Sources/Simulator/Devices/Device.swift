@@ -45,6 +45,19 @@ struct Slot: HashRow {
     }
 }
 
+/// Where one notification of a device is at a time.
+struct Place: HashRow {
+    let hash: UInt64
+    var id: UInt64 = 0
+    var isTaken = false
+
+    static let empty = Place(hash: 0)
+
+    init(hash: UInt64) {
+        self.hash = hash
+    }
+}
+
 extension FixedWidthInteger {
     /// Adds one, but stays at the largest value.
     mutating func countUp() {

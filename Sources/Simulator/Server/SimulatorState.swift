@@ -4,6 +4,7 @@ struct SimulatorState: Sendable {
     var script: FaultScript
     var devices: DeviceModel
     var tokens: AccessTokens
+    var vapid = VAPIDCheck()
     var journal: Journal?
     var counts = Counts()
     /// By the e-mail address of the account.
