@@ -23,6 +23,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "Seconds that a drain waits for answers.") var drainLimit = 20
     @Option(help: "CA bundle to trust besides nothing else; default PUSHFLEET_CA_FILE, then the system's.")
     var caFile: String?
+    @Option(help: "Janitor: where days of deliveries are kept as CSV before they are dropped; default nowhere.")
+    var exportDirectory: String?
     @Option(help: "trace, debug, info, notice, warning, error.") var logLevel = "info"
     @Option(help: "text or json; default text on a terminal, json elsewhere.") var logFormat: String?
 
@@ -42,6 +44,9 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let path = caFile ?? environment("PUSHFLEET_CA_FILE"), unsafe access(path, R_OK) != 0 {
             throw ValidationError("ca-file: \(path) cannot be read; name a PEM file")
+        }
+        if let exportDirectory, unsafe access(exportDirectory, W_OK | X_OK) != 0 {
+            throw ValidationError("export-directory: \(exportDirectory) cannot be written; make it, or name another")
         }
     }
 

@@ -23,6 +23,7 @@ struct Fleet {
         let roles = Set(options.roleNames)
         var services: [any Service] = [control]
         if roles.contains("janitor") { services.append(try janitor(control, logger)) }
+        if roles.contains("janitor") { services += books(database, logger) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
             services += [pool, scheduler(pool, logger)]
