@@ -46,11 +46,13 @@ let package = Package(
         wrapper("Logging", ["Threading"]),
         wrapper("ServiceLifecycle", ["Threading", "Logging"]),
         module("ArgumentParser", ["Threading", "Logging"]),
+        module("Prometheus", ["Threading"]),
         module("Loops", ["Logging", "ServiceLifecycle"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("PlainHTTP", ["CCurl", "Threading", "Logging"]),
+        wrapper("PlainHTTPServer", ["CMicrohttpd", "Threading", "Logging", "ServiceLifecycle"]),
         wrapper("HTTP2", ["CNghttp2", "COpenSSL", "CLinux", "Threading", "Logging"]),
         wrapper("Postgres", ["CLibPQ", "CLinux", "Threading", "Logging", "ServiceLifecycle"]),
 
@@ -83,7 +85,10 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["Domain", "Postgres", "Schema", "QueueStore", "HTTP2", "Crypto", "Threading", "Logging"],
             path: "Tests/TestSupport", swiftSettings: settings),
-        tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
+        tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser", "Prometheus"]),
+        tests(
+            "PlainHTTPServerTests",
+            ["PlainHTTPServer", "PlainHTTP", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"]),
         tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
