@@ -76,7 +76,8 @@ let package = Package(
             name: "Pushfleet",
             dependencies: [
                 "Scheduling", "Delivery", "Housekeeping", "QueueStore", "Schema", "Transports", "Domain", "Postgres",
-                "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "ServiceLifecycle", "ArgumentParser",
+                "HTTP2", "PlainHTTP", "PlainHTTPServer", "Crypto", "Prometheus", "Loops", "Threading", "Logging",
+                "ServiceLifecycle", "ArgumentParser",
             ],
             swiftSettings: safe),
 
