@@ -61,6 +61,7 @@ extension Worker {
     private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
         let claimed: ClaimedBatch?
+        let asked = clock.now
         do {
             claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
         } catch {
@@ -68,6 +69,7 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
+        metrics.claimed(lane: .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil

@@ -39,6 +39,7 @@ extension Worker {
     private func collect(from shard: Shard, of lane: any LaneStore) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
         let collected: [CollectedBatch]
+        let asked = clock.now
         do {
             collected = try await lane.collect(
                 shard: shard, worker: identity, claimNumber: number, limit: configuration.collectLimit)
@@ -46,6 +47,8 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
+        metrics.claimed(
+            lane: .transactional, jobs: collected.reduce(0) { $0 + $1.batch.size }, took: clock.now - asked)
         for one in collected { opening[one.batch.id] = one.batch }
         shards[shard]?.noteAnswered(number)
         for one in collected {

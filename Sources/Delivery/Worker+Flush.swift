@@ -49,10 +49,13 @@ extension Worker {
         shards[shard]?.flushedAt = asked
         do {
             let states = try await store.flush(flush, worker: identity, lease: configuration.lease)
+            metrics.flushed(items: items.count, took: clock.now - asked, failed: false)
+            metrics.holds(inFlight: inFlight, waiting: waiting)
             shards[shard]?.freshSince = asked
             shards[shard]?.noteChecked(answered, longestStatement: .seconds(30), now: asked)
             take(states, named: Set(named.map(\.batch)), of: batches, recorded: counts)
         } catch {
+            metrics.flushed(items: items.count, took: clock.now - asked, failed: true)
             logger.warning("flush failed", metadata: ["error": "\(error)", "unrecorded": "\(items.count)"])
         }
     }
@@ -65,6 +68,7 @@ extension Worker {
         for batch in batches {
             guard let answer = answers[batch.claimed.id] else {
                 // Rescued meanwhile, or closed by an earlier flush whose reply was lost.
+                metrics.lost(batches: 1)
                 remove(batch)
                 continue
             }

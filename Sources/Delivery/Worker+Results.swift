@@ -34,6 +34,7 @@ extension Worker {
         case .record(let ruling):
             batch.noteAnswered()
             batch.movedAt = now
+            metrics.answered(transport: batch.route.transport, outcome: ruling.outcome, latency: result.latency)
             batch.unrecorded.append(item(for: job, of: batch, result, ruling, now: now))
             if ruling.pausesCredential { faultyCredentials[batch.route.credential.id] = ruling.reason }
         }

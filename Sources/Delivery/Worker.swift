@@ -14,6 +14,7 @@ package actor Worker: Service {
     let transports: any TransportDirectory
     let configuration: WorkerConfiguration
     let checkpoints: Checkpoints
+    let metrics: any DeliveryMetrics
     var logger: Logger
     package nonisolated let identity: WorkerID
     let clock = ContinuousClock()
@@ -64,7 +65,8 @@ package actor Worker: Service {
     ///   - lane: the transactional lane; nil = this worker sends campaigns only.
     package init(
         identity: WorkerID, store: any BatchStore, lane: (any LaneStore)? = nil, transports: any TransportDirectory,
-        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none, logger: Logger
+        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none,
+        metrics: any DeliveryMetrics = NoDeliveryMetrics(), logger: Logger
     ) {
         self.identity = identity
         self.store = store
@@ -72,6 +74,7 @@ package actor Worker: Service {
         self.transports = transports
         self.configuration = configuration
         self.checkpoints = checkpoints
+        self.metrics = metrics
         self.logger = logger
         self.logger[metadataKey: "worker"] = "\(identity)"
         databaseClock = DatabaseClock(reading: Instant(microseconds: 0), takenAt: clock.now)

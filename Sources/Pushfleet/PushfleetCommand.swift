@@ -21,8 +21,10 @@ struct PushfleetCommand: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, RunCommand.self, AppCommand.self, CredentialCommand.self, SubscriberCommand.self,
-            CampaignCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self,
+            CampaignCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self, ExplainCommand.self,
         ])
+
+    static let version = "1.0.0"
 
     static func main() async {
         ignoreBrokenPipes()

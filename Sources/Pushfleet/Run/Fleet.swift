@@ -5,6 +5,7 @@ import Glibc
 import Housekeeping
 import Logging
 import Postgres
+import PlainHTTPServer
 import QueueStore
 import Scheduling
 import Schema
@@ -22,22 +23,29 @@ struct Fleet {
         let control = PostgresClient(database, connections: 1, logger: logger)
         try await SchemaCheck.require(control, logger: logger)
         let roles = Set(options.roleNames)
+        let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
         if roles.contains("janitor") { services.append(try janitor(control, logger)) }
+        if roles.contains("janitor") { services += books(database, logger) + watch.gauges(database) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
             // A pooler in transaction mode passes no notifications on: there, polling alone.
             let hints = options.database.unprepared ? nil : HintListener(database, logger: logger)
             services += [pool, scheduler(pool, hints, logger)]
         }
-        if roles.contains("worker") { services += try worker(database, logger) }
+        if roles.contains("worker") { services += try worker(database, watch, logger) }
+        if let port = options.httpPort {
+            let server = try watch.server(host: options.httpHost, port: UInt16(port), of: services)
+            services.insert(server, at: 0)
+            logger.info("listening", metadata: ["host": "\(options.httpHost)", "port": "\(server.port)"])
+        }
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint],
             maximumGracefulShutdownDuration: .seconds(options.drainLimit + 10), logger: logger)
         try await group.run()
     }
 
-    private func worker(_ database: PostgresConfiguration, _ logger: Logger) throws -> [any Service] {
+    private func worker(_ database: PostgresConfiguration, _ watch: Watch, _ logger: Logger) throws -> [any Service] {
         // A heartbeat never waits behind bulk work: flushes have a connection of their own.
         let claims = PostgresClient(database, connections: 2, logger: logger)
         let flushes = PostgresClient(database, connections: 1, logger: logger)
@@ -55,7 +63,8 @@ struct Fleet {
             identity: identity,
             store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: hooks.checkpoints, logger: logger),
             lane: PostgresLaneStore(client: lane, checkpoints: hooks.checkpoints), transports: host,
-            configuration: configuration, checkpoints: hooks.checkpoints, logger: logger)
+            configuration: configuration, checkpoints: hooks.checkpoints, metrics: watch.delivery,
+            logger: logger)
         return [claims, flushes, lane, host, worker]
     }
 
