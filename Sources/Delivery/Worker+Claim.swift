@@ -162,25 +162,25 @@ extension Worker {
 }
 
 extension Worker.ShardState {
-    mutating func nextClaimNumber() -> Int32 {
+    func nextClaimNumber() -> Int32 {
         claimNumber += 1
         unanswered.insert(claimNumber)
         return claimNumber
     }
 
-    mutating func noteAnswered(_ number: Int32) { unanswered.remove(number) }
+    func noteAnswered(_ number: Int32) { unanswered.remove(number) }
 
     /// Every claim up to this one was answered or given up.
     var answeredClaims: Int32 { (unanswered.min() ?? claimNumber + 1) - 1 }
 
-    mutating func noteGivenUp(_ number: Int32, at now: ContinuousClock.Instant) {
+    func noteGivenUp(_ number: Int32, at now: ContinuousClock.Instant) {
         noteAnswered(number)
         givenUp.append((number, now))
     }
 
     /// Up to which claim an answered pulse has looked for batches that this worker does not know: none later than a claim
     /// that was given up so recently that its statement may still run in the database.
-    mutating func noteChecked(_ answered: Int32, longestStatement: Duration, now: ContinuousClock.Instant) {
+    func noteChecked(_ answered: Int32, longestStatement: Duration, now: ContinuousClock.Instant) {
         givenUp.removeAll { $0.at + longestStatement < now }
         checkedClaims = min(answered, givenUp.map { $0.number - 1 }.min() ?? answered)
     }

@@ -48,8 +48,8 @@ package actor Worker: Service {
 
     enum Phase { case working, draining, over }
 
-    /// What a worker remembers of each shard.
-    struct ShardState {
+    /// What a worker remembers of each shard. Confined to its actor.
+    final class ShardState {
         /// Counts this worker's claims in the shard.
         var claimNumber: Int32 = 0
         /// Claims that are under way: the two lanes ask at the same time.
