@@ -11,11 +11,11 @@ import Testing
             let worker = try await queue.hire()
             let batch = try #require(try await queue.claim(run, worker))
             #expect(try await queue.control.pause(run))
-            #expect(try await !queue.control.pause(run))
+            #expect(try await queue.control.pause(run) == false)
             #expect(try await queue.claim(run, worker, number: 2) == nil)
             #expect(try await queue.flush(batch, worker, [], as: .delivered).map(\.run) == [.paused])
             #expect(try await queue.control.resume(run))
-            #expect(try await !queue.control.resume(run))
+            #expect(try await queue.control.resume(run) == false)
             #expect(try await queue.flush(batch, worker, [], as: .delivered).map(\.run) == [.running])
             #expect(try await queue.claim(run, worker, number: 2) != nil)
         }
@@ -29,7 +29,7 @@ import Testing
             let batch = try #require(try await queue.claim(first, worker))
             #expect(try await queue.control.pause(second))
             #expect(try await queue.control.pauseApp("ferry"))
-            #expect(try await !queue.control.pauseApp("ferry"))
+            #expect(try await queue.control.pauseApp("ferry") == false)
             #expect(try await queue.claim(first, worker, number: 2) == nil)
             #expect(try await queue.flush(batch, worker, [], as: .delivered).map(\.run) == [.paused])
             try await queue.schedule.refreshHeads(of: queue.shard, lane: .campaign)
@@ -44,17 +44,19 @@ import Testing
     @Test func `neither cancel nor pause waits for a page of the expansion`() async throws {
         try await QueueFixture.run { queue in
             let runs = [try await queue.makeRun(), try await queue.makeRun()]
-            try await queue.database.withClient(connections: 1) { other in
-                try await other.withTransaction { session in
-                    for run in runs {
-                        let page = ExpandStatement(shard: queue.shard, run: run, pageSize: 20).query
-                        #expect(try await session.query(page).count == 1)
-                    }
-                    // The pages are written and not committed; a call that waited for them would meet its deadline.
-                    #expect(try await queue.control.pause(runs[0]))
-                    #expect(try await queue.control.cancel(runs[1]) != nil)
-                }
+            let other = PostgresConnection(PostgresConfiguration(queue.database.directURL), logger: TemporaryDatabase.logger)
+            try await other.connect()
+            _ = try await other.query("BEGIN")
+            for run in runs {
+                let page = ExpandStatement(shard: queue.shard, run: run, pageSize: 20).query
+                let written = try await other.query(page)
+                #expect(written.count == 1)
             }
+            // The pages are written and not committed; a call that waited for them would meet its deadline.
+            #expect(try await queue.control.pause(runs[0]))
+            #expect(try await queue.control.cancel(runs[1]) != nil)
+            _ = try await other.query("COMMIT")
+            await other.close()
             // What the pages wrote is of a run that was cancelled before: it ends so.
             while try await queue.housekeeping.settle(shard: queue.shard) > 0 {}
             let accounting = try await queue.accounting(runs[1])

@@ -26,6 +26,8 @@ struct ReportRun: AsyncParsableCommand {
     struct Report: Encodable {
         var run: Int
         var status: String
+        /// Why the run paused itself.
+        var pausedBecause: String?
         var accounting: Accounting
         var accountingViolations: Int64
         var auditProblems: [String]?
@@ -47,7 +49,7 @@ struct ReportRun: AsyncParsableCommand {
             throw CommandFailure("run: \(run) is unknown; see: pushfleet campaign list")
         }
         return Report(
-            run: run, status: "\(progress.status)", accounting: progress.accounting,
+            run: run, status: "\(progress.status)", pausedBecause: progress.pausedBecause, accounting: progress.accounting,
             accountingViolations: try await store.violations(),
             auditProblems: audit ? try await store.audit(id) : nil,
             reasons: try await store.reasons(of: id), languages: try await store.languages(of: id))
@@ -55,7 +57,11 @@ struct ReportRun: AsyncParsableCommand {
 
     private func text(_ report: Report) -> String {
         let a = report.accounting
-        var text = "run \(report.run): \(report.status)\n\n"
+        var text = "run \(report.run): \(report.status)\n"
+        if let cause = report.pausedBecause {
+            text += "it paused itself: \(cause); when mended: pushfleet campaign resume \(report.run)\n"
+        }
+        text += "\n"
         var outcomes = TextTable(["OUTCOME", "REASON", "JOBS", "SHARE"], right: [2, 3])
         for share in report.reasons {
             outcomes.add([share.outcome, share.name, grouped(share.jobs), percent(share.jobs, of: a.targeted)])

@@ -8,13 +8,13 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "PostgreSQL URL or conninfo without a password; default PUSHFLEET_DATABASE_URL, then PG*.")
     var database: String?
 
-    @Flag(help: "Prepare no statements: for a pooler in transaction mode.")
-    var unprepared = false
+    @Flag(help: "For a pooler in transaction mode; default PUSHFLEET_PREPARED_STATEMENTS=off, else they are used.")
+    var noPreparedStatements = false
 
     var configuration: PostgresConfiguration {
         PostgresConfiguration(
             database ?? environment("PUSHFLEET_DATABASE_URL") ?? "", applicationName: "pushfleet",
-            preparedStatements: !unprepared)
+            preparedStatements: !noPreparedStatements && environment("PUSHFLEET_PREPARED_STATEMENTS") != "off")
     }
 
     /// A pool for one command's own statements, closed when `body` ends.

@@ -47,6 +47,7 @@ struct Fleet {
             tokens: PostgresAccessTokenStore(client: claims), worker: identity, logger: logger)
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .seconds(options.drainLimit)
+        configuration.refusalsInARow = options.refusalsInARow
         let worker = Worker(
             identity: identity,
             store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: checkpoints, logger: logger),
