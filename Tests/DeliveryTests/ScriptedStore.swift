@@ -32,15 +32,19 @@ final class ScriptedStore: BatchStore {
     let afterFlush: @Sendable (Int, Flush) async throws -> Void
     /// Called before a hand-back takes effect; may throw.
     let beforeHandBack: @Sendable (ClaimedBatch) async throws -> Void
+    /// Called before a claim takes effect.
+    let beforeClaim: @Sendable () async throws -> Void
 
     init(
         beforeFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
         afterFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
-        beforeHandBack: @escaping @Sendable (ClaimedBatch) async throws -> Void = { _ in }
+        beforeHandBack: @escaping @Sendable (ClaimedBatch) async throws -> Void = { _ in },
+        beforeClaim: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.beforeFlush = beforeFlush
         self.afterFlush = afterFlush
         self.beforeHandBack = beforeHandBack
+        self.beforeClaim = beforeClaim
         state.withLock { $0.routes[.fcm] = Fixture.route(.fcm) }
     }
 
@@ -58,7 +62,8 @@ final class ScriptedStore: BatchStore {
     }
 
     func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) async throws -> ClaimedBatch? {
-        state.withLock { state in
+        try await beforeClaim()
+        return state.withLock { state in
             guard !state.waiting.isEmpty else { return nil }
             let (batch, jobs) = state.waiting.removeFirst()
             state.held[batch.id] = batch

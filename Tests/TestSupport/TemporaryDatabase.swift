@@ -22,6 +22,9 @@ package struct TemporaryDatabase: Sendable {
         PostgresConfiguration(url, preparedStatements: !Self.isPooled)
     }
 
+    /// Where `url` leads to, on 127.0.0.1.
+    package var port: UInt16 { URLComponents(string: url)?.port.flatMap { UInt16(exactly: $0) } ?? 5432 }
+
     /// Names a database that somebody else made: the same one under another role, say.
     package init(url: String) { self.init(url: url, directURL: url) }
 

@@ -11,10 +11,15 @@ struct DatabaseOptions: ParsableArguments {
     @Flag(help: "For a pooler in transaction mode; default PUSHFLEET_PREPARED_STATEMENTS=off, else they are used.")
     var noPreparedStatements = false
 
+    /// Off behind a pooler in transaction mode, which passes no notifications on either.
+    var preparesStatements: Bool {
+        !noPreparedStatements && environment("PUSHFLEET_PREPARED_STATEMENTS") != "off"
+    }
+
     var configuration: PostgresConfiguration {
         PostgresConfiguration(
             database ?? environment("PUSHFLEET_DATABASE_URL") ?? "", applicationName: "pushfleet",
-            preparedStatements: !noPreparedStatements && environment("PUSHFLEET_PREPARED_STATEMENTS") != "off")
+            preparedStatements: preparesStatements)
     }
 
     /// Tries to connect, once: a user who named the wrong server learns it at once, where a role would wait.
