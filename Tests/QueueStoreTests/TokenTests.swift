@@ -21,26 +21,33 @@ import Testing
             .map { $0.int16(0) }
     }
 
-    @Test(
-        arguments: [
-            (SubscriberState.active, AddressEvidence.gone, SubscriberState.quarantined),
-            (.suspect, .gone, .quarantined), (.unregistered, .gone, .unregistered),
-            (.wrongProject, .gone, .wrongProject), (.quarantined, .gone, .quarantined),
-            (.active, .foreign, .wrongProject), (.suspect, .foreign, .wrongProject),
-            (.unregistered, .foreign, .unregistered), (.quarantined, .foreign, .quarantined),
-            (.active, .suspicious, .suspect), (.suspect, .suspicious, .suspect),
-            (.unregistered, .suspicious, .unregistered), (.wrongProject, .suspicious, .wrongProject),
-            (.active, .sound, .active), (.suspect, .sound, .active), (.unregistered, .sound, .unregistered),
-            (.wrongProject, .sound, .wrongProject), (.quarantined, .sound, .quarantined),
-        ]) func `an answer moves an address as its state allows`(
-            before: SubscriberState, evidence: AddressEvidence, after: SubscriberState
-        ) async throws {
-        try await QueueFixture.run(subscribers: 1) { queue in
-            _ = try await queue.client.query("UPDATE pushfleet.subscriber SET state = \(before.rawValue)")
-            for _ in 0..<2 { try await queue.batches.weigh([answer(1, evidence)], in: queue.shard) }
-            #expect(try await states(queue) == [after.rawValue])
-            let changes = try await queue.count("SELECT count(*) FROM pushfleet.token_change")
-            #expect(changes == (before == after ? 0 : 1))
+    private typealias Move = (before: SubscriberState, evidence: AddressEvidence, after: SubscriberState)
+    private static let moves: [Move] = [
+        (.active, .gone, .quarantined), (.suspect, .gone, .quarantined), (.unregistered, .gone, .unregistered),
+        (.wrongProject, .gone, .wrongProject), (.quarantined, .gone, .quarantined),
+        (.active, .foreign, .wrongProject), (.suspect, .foreign, .wrongProject),
+        (.unregistered, .foreign, .unregistered), (.wrongProject, .foreign, .wrongProject),
+        (.quarantined, .foreign, .quarantined), (.active, .suspicious, .suspect), (.suspect, .suspicious, .suspect),
+        (.unregistered, .suspicious, .unregistered), (.wrongProject, .suspicious, .wrongProject),
+        (.quarantined, .suspicious, .quarantined), (.active, .sound, .active), (.suspect, .sound, .active),
+        (.unregistered, .sound, .unregistered), (.wrongProject, .sound, .wrongProject),
+        (.quarantined, .sound, .quarantined),
+    ]
+
+    @Test func `an answer moves an address as its state allows, and a repeat moves nothing`() async throws {
+        try await QueueFixture.run(subscribers: Self.moves.count) { queue in
+            for (index, move) in Self.moves.enumerated() {
+                _ = try await queue.client.query(
+                    """
+                    UPDATE pushfleet.subscriber SET state = \(move.before.rawValue) WHERE id = \(Int64(index + 1))
+                    """)
+            }
+            let answers = Self.moves.enumerated().map { answer(Int64($0 + 1), $1.evidence) }
+            for _ in 0..<2 { try await queue.batches.weigh(answers, in: queue.shard) }
+            let after = try await states(queue, Int64(Self.moves.count))
+            for (move, state) in zip(Self.moves, after) { #expect(state == move.after.rawValue, "\(move)") }
+            let moved = Self.moves.count { $0.before != $0.after }
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.token_change") == Int64(moved))
         }
     }
 
