@@ -109,7 +109,8 @@ extension Worker {
         let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
         let jobs = try await store.jobs(of: claimed, attributes: messages.names)
         let otherRoutes = try await otherRoutes(of: jobs, than: route)
-        guard let opened = opening.removeValue(forKey: claimed.id) else { return }  // lost meanwhile, as a pulse learned
+        // Lost meanwhile, as a pulse learned.
+        guard let opened = opening.removeValue(forKey: claimed.id) else { return }
         lastNumber &+= 1
         let batch = HeldBatch(
             number: lastNumber, claimed: claimed, jobs: jobs, route: route, otherRoutes: otherRoutes,

@@ -21,7 +21,8 @@ import Testing
         }
     }
 
-    @Test func `a paused app stops all of its runs, and a paused run of it stays paused when it goes on`() async throws {
+    @Test func `a paused app stops all of its runs, and a paused run of it stays paused when it goes on`() async throws
+    {
         try await QueueFixture.run { queue in
             let first = try await queue.makeExpandedRun()
             let second = try await queue.makeExpandedRun()
@@ -44,7 +45,8 @@ import Testing
     @Test func `neither cancel nor pause waits for a page of the expansion`() async throws {
         try await QueueFixture.run { queue in
             let runs = [try await queue.makeRun(), try await queue.makeRun()]
-            let other = PostgresConnection(PostgresConfiguration(queue.database.directURL), logger: TemporaryDatabase.logger)
+            let other = PostgresConnection(
+                PostgresConfiguration(queue.database.directURL), logger: TemporaryDatabase.logger)
             try await other.connect()
             _ = try await other.query("BEGIN")
             for run in runs {

@@ -66,7 +66,8 @@ import Testing
         }
     }
 
-    @Test func `a few dead addresses are retired after a while, and cleared away after the grace period`() async throws {
+    @Test func `a few dead addresses are retired after a while, and cleared away after the grace period`() async throws
+    {
         try await QueueFixture.run(subscribers: 40) { queue in
             try await queue.send(answers: 40, against: 2)
             try await queue.batches.weigh([answer(1, .gone), answer(2, .gone)], in: queue.shard)
@@ -106,11 +107,25 @@ import Testing
             let waves = try await queue.admin.tokenWaves(app: nil)
             #expect(waves.map(\.held) == [300])
             // One command takes the window back.
-            #expect(try await queue.admin.restoreTokens(app: "ferry", credential: "firebase", in: waves[0].window) == 300)
+            #expect(
+                try await queue.admin.restoreTokens(app: "ferry", credential: "firebase", in: waves[0].window) == 300)
             #expect(try await queue.count("SELECT count(*) FROM pushfleet.subscriber WHERE state = 1") == 300)
             #expect(try await queue.admin.tokenWaves(app: nil).isEmpty)
             let after = try await queue.housekeeping.judgeTokens(hold: .zero)
             #expect(after.retired == 0 && after.newWaves.isEmpty)
+        }
+    }
+
+    @Test(arguments: [("2030-01-01T00:00:00Z", 1), ("2020-01-01T00:00:00Z", 3), (nil, 3)] as [(String?, Int16)])
+    func `an import revives who registered after the evidence, and nobody else`(
+        registeredAt: String?, state: Int16
+    ) async throws {
+        try await QueueFixture.run(subscribers: 1) { queue in
+            try await queue.batches.weigh([answer(1, .gone)], in: queue.shard)
+            #expect(try await queue.housekeeping.judgeTokens(hold: .zero).retired == 1)
+            let line = "u1,fcm,token-1,\(registeredAt ?? "")\n"
+            try await queue.importCSV("external_id,transport,address,registered_at\n" + line)
+            #expect(try await states(queue) == [state])
         }
     }
 
@@ -203,5 +218,20 @@ extension QueueFixture {
             UPDATE pushfleet.subscriber SET state_since = state_since - \(minutes) * interval '1 min'
             WHERE id = ANY (\(subscribers))
             """)
+    }
+
+    /// Imports the lines as the command does.
+    func importCSV(_ text: String) async throws {
+        var lines = SubscriberImport(format: .csv, check: SubscriberCheck { _ in true })
+        lines.feed(Array(text.utf8))
+        lines.finish()
+        var session = try await admin.beginImport(app: "ferry")
+        while let item = try lines.next() {
+            guard case .subscriber(let subscriber) = item else {
+                Issue.record("a line was refused")
+                return
+            }
+            _ = try await session.take([subscriber][...])
+        }
     }
 }

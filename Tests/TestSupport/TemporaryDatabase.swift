@@ -46,9 +46,10 @@ package struct TemporaryDatabase: Sendable {
             "CREATE DATABASE \(unescaped: name) TEMPLATE \(unescaped: template)", deadline: .seconds(60))
         let outcome: Swift.Result<Result, any Error>
         do {
-            outcome = .success(try await body(
-                TemporaryDatabase(
-                    url: url(of: name, on: poolerURL ?? server), directURL: url(of: name, on: server))))
+            outcome = .success(
+                try await body(
+                    TemporaryDatabase(
+                        url: url(of: name, on: poolerURL ?? server), directURL: url(of: name, on: server))))
         } catch {
             outcome = .failure(error)
         }

@@ -169,15 +169,22 @@ extension PostgresQuery {
                     + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
                 state = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+                    -- It registered, as the file says, after what was said against it.
+                    WHEN excluded.registered_at > known.state_since AND excluded.registered_at <> now() THEN 1
                     ELSE known.state
                 END,
                 state_since = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
                         THEN excluded.registered_at
+                    WHEN known.state <> 1
+                        AND excluded.registered_at > known.state_since
+                        AND excluded.registered_at <> now()
+                    THEN excluded.registered_at
                     ELSE known.state_since
                 END,
                 evidence = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+                    WHEN excluded.registered_at > known.state_since AND excluded.registered_at <> now() THEN NULL
                     ELSE known.evidence
                 END,
                 registered_at = CASE
