@@ -38,8 +38,8 @@ extension Worker {
 
     private func collect(from shard: Shard, of lane: any LaneStore) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
-        let collected: [CollectedBatch]
         let asked = clock.now
+        let collected: [CollectedBatch]
         do {
             collected = try await lane.collect(
                 shard: shard, worker: identity, claimNumber: number, limit: configuration.collectLimit)
@@ -49,7 +49,7 @@ extension Worker {
         }
         metrics.claimed(
             lane: .transactional, jobs: collected.reduce(0) { $0 + $1.batch.size }, took: clock.now - asked)
-        for one in collected { opening[one.batch.id] = one.batch }
+        for one in collected { opening[one.batch.id] = OpeningBatch(claimed: one.batch, confirmedAt: asked) }
         shards[shard]?.noteAnswered(number)
         for one in collected {
             do {

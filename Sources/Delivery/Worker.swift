@@ -5,8 +5,8 @@ import Threading
 
 /// Claims batches, sends their jobs and records what became of each.
 ///
-/// Three loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes
-/// results as transports report them, one flushes outcomes and beats the pulse. Nothing of value lives here alone: what is
+/// Loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes results as
+/// transports report them, one flushes outcomes and beats the pulse, one does what no heartbeat may wait for. Nothing of value lives here alone: what is
 /// not recorded is found again by whoever holds the batch next.
 package actor Worker: Service {
     let store: any BatchStore
@@ -25,13 +25,18 @@ package actor Worker: Service {
     let flushWanted = Wakeup()
     let claimWanted = Wakeup()
     let collectWanted = Wakeup()
+    let choresWanted = Wakeup()
 
     var held: [UInt32: HeldBatch] = [:]
     /// In the order of their claims, which is the order in which their jobs begin.
     var order: [UInt32] = []
     var lastNumber: UInt32 = 0
     /// Claimed, and their jobs are being read.
-    var opening: [Batch.ID: ClaimedBatch] = [:]
+    var opening: [Batch.ID: OpeningBatch] = [:]
+    var returning: [Batch.ID: Chores.Returning] = [:]
+    var evidence: [Shard: [AddressAnswer]] = [:]
+    var refusals: [Run.ID: RefusalStreak] = [:]
+    var runsToPause: [Run.ID: RefusalStreak] = [:]
     var shards: [Shard: ShardState] = [:]
     var prepared = PreparedMessages()
     var databaseClock: DatabaseClock
@@ -90,6 +95,7 @@ package actor Worker: Service {
                 if let lane = self.lane { loops.addTask { await self.collectLoop(lane) } }
                 loops.addTask { await self.resultLoop() }
                 loops.addTask { await self.flushLoop() }
+                loops.addTask { await self.choreLoop() }
                 await loops.waitForAll()
             }
             await leave()

@@ -11,6 +11,9 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case lostHolder = 6
     case webSilent = 7
     case credentialUnusable = 8
+    /// Of runs: too many answers spoke against addresses at once.
+    case unregisteredWave = 15
+    case wrongProjectWave = 16
     // Decided by the renderer, before anything leaves.
     case renderedEmpty = 20
     case renderedURLInvalid = 21
@@ -124,6 +127,8 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .lostHolder: "lost_holder"
         case .webSilent: "web_silent"
         case .credentialUnusable: "credential_unusable"
+        case .unregisteredWave: "unregistered_wave"
+        case .wrongProjectWave: "wrong_project_wave"
         case .renderedEmpty: "rendered_empty"
         case .renderedURLInvalid: "rendered_url_invalid"
         case .payloadTooLarge: "payload_too_large"

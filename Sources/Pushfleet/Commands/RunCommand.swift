@@ -24,6 +24,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "Connections to each provider's origin.") var connections = 4
     @Option(help: "Most requests in flight on one connection; the provider's own limit also holds.") var streams = 250
     @Option(help: "Seconds that a drain waits for answers.") var drainLimit = 20
+    @Option(help: "Pause a run once so many subscribers in a row are refused for the same reason; 0 = never.")
+    var refusalsInARow = 100
     @Option(help: "CA bundle to trust besides nothing else; default PUSHFLEET_CA_FILE, then the system's.")
     var caFile: String?
     @Option(help: "Janitor: where days of deliveries are kept as CSV before they are dropped; default nowhere.")
@@ -50,6 +52,9 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let httpPort, !(0...65_535).contains(httpPort) {
             throw ValidationError("http-port: \(httpPort) is out of range; use 0 to 65535")
+        }
+        guard (0...1_000_000).contains(refusalsInARow) else {
+            throw ValidationError("refusals-in-a-row: \(refusalsInARow) is out of range; use 0 to 1000000")
         }
         if let path = caFile ?? environment("PUSHFLEET_CA_FILE"), unsafe access(path, R_OK) != 0 {
             throw ValidationError("ca-file: \(path) cannot be read; name a PEM file")

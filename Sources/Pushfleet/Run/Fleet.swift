@@ -30,7 +30,7 @@ struct Fleet {
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
             // A pooler in transaction mode passes no notifications on: there, polling alone.
-            let hints = options.database.unprepared ? nil : HintListener(database, logger: logger)
+            let hints = options.database.preparesStatements ? HintListener(database, logger: logger) : nil
             services += [pool, scheduler(pool, hints, logger)]
         }
         if roles.contains("worker") { services += try worker(database, watch, logger) }
@@ -58,6 +58,7 @@ struct Fleet {
             tokens: PostgresAccessTokenStore(client: claims), worker: identity, logger: logger)
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .seconds(options.drainLimit)
+        configuration.refusalsInARow = options.refusalsInARow
         hooks.quicken(&configuration)
         let worker = Worker(
             identity: identity,

@@ -12,6 +12,7 @@ extension PostgresQuery {
             SELECT n.id
             FROM pushfleet.notification n
             JOIN pushfleet.run ON run.id = n.run_id AND run.status = 1
+            JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
             WHERE n.shard = \(shard.rawValue)
                 AND n.due_at <= clock_timestamp()
                 AND EXISTS (SELECT FROM pushfleet.worker w WHERE w.id = \(worker.uuid) AND w.lease_until > now())

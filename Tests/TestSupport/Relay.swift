@@ -2,8 +2,8 @@ import Glibc
 import Threading
 
 /// A TCP relay between a client and the server, which can fall silent, break and refuse, as networks do.
-final class Relay: Sendable {
-    let port: UInt16
+package final class Relay: Sendable {
+    package let port: UInt16
     private let target: sockaddr_in
     private let state = Locked(State())
 
@@ -12,6 +12,8 @@ final class Relay: Sendable {
         /// Of both sides of each connection.
         var sockets: Set<Int32> = []
         var isSilent = false
+        /// Sockets of connections that pass nothing on any more.
+        var frozen: Set<Int32> = []
         var holdsHangUps = false
         var hangUps = 0
         var goodbyes = 0
@@ -19,7 +21,7 @@ final class Relay: Sendable {
     }
 
     /// - Parameter target: port of the server on 127.0.0.1.
-    init(target: UInt16) throws {
+    package init(target: UInt16) throws {
         self.target = Self.address(port: target)
         let (listener, port) = try Self.listen(port: 0)
         self.port = port
@@ -28,22 +30,25 @@ final class Relay: Sendable {
     }
 
     /// Connections that clients have made.
-    var accepted: Int { state.withLock { $0.accepted } }
+    package var accepted: Int { state.withLock { $0.accepted } }
 
     /// Passes nothing on any more, and closes nothing: half open, for those who wait. New connections get no answer.
-    func fallSilent() { state.withLock { $0.isSilent = true } }
+    package func fallSilent() { state.withLock { $0.isSilent = true } }
+
+    /// The connections of now pass nothing on any more and close nothing; new ones work. So a firewall forgets.
+    package func freeze() { state.withLock { $0.frozen = $0.sockets } }
 
     /// Passes on what is said, but not that a side hung up.
-    func holdHangUps() { state.withLock { $0.holdsHangUps = true } }
+    package func holdHangUps() { state.withLock { $0.holdsHangUps = true } }
 
     /// Times that a side hung up, after all that it said was passed on.
-    var hangUps: Int { state.withLock { $0.hangUps } }
+    package var hangUps: Int { state.withLock { $0.hangUps } }
 
     /// Times that the server's last words to an idle client were passed on, and lie in the client's socket.
-    var goodbyes: Int { state.withLock { $0.goodbyes } }
+    package var goodbyes: Int { state.withLock { $0.goodbyes } }
 
     /// Breaks all connections, and refuses new ones.
-    func goDown() {
+    package func goDown() {
         state.withLock { state in
             shutdown(state.listener, Int32(SHUT_RDWR))
             close(state.listener)
@@ -53,7 +58,7 @@ final class Relay: Sendable {
     }
 
     /// Accepts connections again.
-    func comeBack() throws {
+    package func comeBack() throws {
         let (listener, _) = try Self.listen(port: port)
         state.withLock { state in
             state.listener = listener
@@ -97,7 +102,7 @@ final class Relay: Sendable {
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
             guard count > 0 else { break }
-            if state.withLock({ $0.isSilent }) { continue }
+            if state.withLock({ $0.isSilent || $0.frozen.contains(source) }) { continue }
             guard send(sink, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
             // ErrorResponse (PostgreSQL manual 55.7): unasked, it is a goodbye, and comes alone.
             guard buffer[0] == UInt8(ascii: "E") else { continue }
@@ -106,7 +111,7 @@ final class Relay: Sendable {
         }
         let isHeld = state.withLock { state in
             state.hangUps += 1
-            return state.isSilent || state.holdsHangUps
+            return state.isSilent || state.holdsHangUps || state.frozen.contains(source)
         }
         if !isHeld {
             shutdown(source, Int32(SHUT_RDWR))
@@ -117,7 +122,10 @@ final class Relay: Sendable {
             return running == 0
         }
         guard isLast else { return }
-        state.withLock { $0.sockets.subtract([source, sink]) }
+        state.withLock { state in
+            state.sockets.subtract([source, sink])
+            state.frozen.subtract([source, sink])
+        }
         close(source)
         close(sink)
     }
