@@ -62,7 +62,6 @@ extension Worker {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
         let asked = clock.now
         let claimed: ClaimedBatch?
-        let asked = clock.now
         do {
             claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
         } catch {
