@@ -24,6 +24,8 @@ final class HeldBatch {
     private(set) var announced: Int
     /// The run is running and the route is open, as the last flush said.
     var isLive = true
+    /// A rate holds: each job needs a slot.
+    var isPaced: Bool
     /// First job that was not begun yet.
     private(set) var next = 0
     /// Jobs that came back without having left, by index, lowest first.
@@ -48,6 +50,7 @@ final class HeldBatch {
         self.message = message
         self.jobs = jobs
         announced = claimed.announced
+        isPaced = claimed.terms.isPaced
         movedAt = now
         var indices = [Int16](repeating: -1, count: claimed.size)
         for (index, job) in jobs.enumerated() { indices[Int(job.ordinal)] = Int16(index) }
@@ -56,6 +59,19 @@ final class HeldBatch {
 
     /// A batch that lapsed twice is sent one job at a time, so that a third lapse names the poisonous one.
     var isSuspect: Bool { claimed.lapses >= 2 }
+
+    var pair: Pair { Pair(run: claimed.run, route: claimed.route) }
+
+    /// Jobs that may be begun now: announced, or come back.
+    var beginnable: Int {
+        var count = returned.count
+        var index = next
+        while index < jobs.count, Int(jobs[index].ordinal) < announced {
+            count += 1
+            index += 1
+        }
+        return count
+    }
 
     /// Jobs that wait to be begun.
     var waiting: Int { jobs.count - next + returned.count }

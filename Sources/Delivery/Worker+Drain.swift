@@ -19,6 +19,8 @@ extension Worker {
         if held.isEmpty || Task.isCancelled || clock.now > drainUntil {
             phase = .over
             arrived.signal()
+            slotsWanted.signal()
+            paceWanted.signal()
         } else if inFlight == 0 {
             flushWanted.signal()
         }

@@ -73,6 +73,7 @@ package struct Janitor: Service {
         try await store.ensureDays()
         let dropped = try await store.dropBuckets(shards: store.shards())
         if dropped > 0 { logger.info("job partitions dropped", metadata: ["partitions": "\(dropped)"]) }
+        try await store.forgetRates(olderThan: configuration.forgetRatesAfter)
         try await store.forgetWorkers(lapsedFor: configuration.forgetAfter)
     }
 }
@@ -86,6 +87,7 @@ package struct JanitorConfiguration: Sendable {
     package var settleTick: Duration = .seconds(1)
     package var sweepTick: Duration = .seconds(10)
     package var clearTick: Duration = .seconds(60)
+    package var forgetRatesAfter: Duration = .seconds(300)
     package var forgetAfter: Duration = .seconds(3600)
 
     package init() {}

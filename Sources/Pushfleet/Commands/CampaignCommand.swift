@@ -16,7 +16,7 @@ struct CampaignCommand: AsyncParsableCommand {
             """,
         subcommands: [
             CampaignValidate.self, CampaignCreate.self, CampaignList.self, CampaignWatch.self, CampaignPause.self,
-            CampaignResume.self, CampaignCancel.self,
+            CampaignResume.self, CampaignCancel.self, CampaignSetRate.self,
         ])
 }
 

@@ -32,6 +32,10 @@ package struct CredentialRecord: Sendable, Encodable {
     package let isPaused: Bool
     package let reason: String
     package let since: String?
+    /// What is wrong with it, as a worker found.
+    package let detail: String?
+    /// What a person can do; nil when it is not paused.
+    package let remedy: String?
 }
 
 extension AdminStore {
@@ -50,13 +54,15 @@ extension AdminStore {
                 )
                 ON CONFLICT (app_id, name) DO UPDATE
                 SET transport = excluded.transport, file = excluded.file, endpoint = excluded.endpoint,
-                    facts = excluded.facts, state = 0, state_reason = 0, state_since = now()
+                    facts = excluded.facts, state = 0, state_reason = 0, state_since = now(), state_detail = NULL,
+                    fault_fingerprint = NULL, revision = known.revision + 1
                 RETURNING id, app_id, transport
             )
             INSERT INTO pushfleet.route AS known (app_id, transport, credential_id, backoff)
             SELECT app_id, transport, id, \(PostgresInterval(backoff)) FROM credential
             ON CONFLICT (app_id, transport, service) DO UPDATE
-            SET credential_id = excluded.credential_id, state = 0, paused_reason = NULL, paused_at = NULL
+            SET credential_id = excluded.credential_id, state = 0, paused_reason = NULL, paused_at = NULL,
+                reopen_at = NULL, trips = 0
             """)
         guard let added = try await credentials(app: new.app).first(where: { $0.name == new.name }) else {
             throw AdminError("credential: '\(new.name)' was deleted meanwhile; try again")
@@ -68,7 +74,7 @@ extension AdminStore {
         let rows = try await client.query(
             """
             SELECT app.name, c.name, c.transport, c.file, c.state, coalesce(reason.name, c.state_reason::text),
-                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), c.state_detail, c.state_reason
             FROM pushfleet.credential c
             JOIN pushfleet.app ON app.id = c.app_id
             LEFT JOIN pushfleet.reason ON reason.code = c.state_reason
@@ -79,7 +85,9 @@ extension AdminStore {
             CredentialRecord(
                 app: $0.string(0), name: $0.string(1),
                 transport: TransportKind(rawValue: $0.int16(2))?.name ?? "unknown",
-                file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6))
+                file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6),
+                detail: $0.stringOrNil(7),
+                remedy: $0.int16(4) == 1 ? (Reason(rawValue: $0.int16(8)) ?? .none).remedy : nil)
         }
     }
 
@@ -90,13 +98,14 @@ extension AdminStore {
             """
             WITH mended AS (
                 UPDATE pushfleet.credential
-                SET state = 0, state_reason = 0, state_since = now()
+                SET state = 0, state_reason = 0, state_since = now(), state_detail = NULL, fault_fingerprint = NULL,
+                    revision = credential.revision + 1
                 WHERE app_id = \(id) AND name = \(name)
                 RETURNING id
             ),
             opened AS (
                 UPDATE pushfleet.route
-                SET state = 0, paused_reason = NULL, paused_at = NULL
+                SET state = 0, paused_reason = NULL, paused_at = NULL, reopen_at = NULL, trips = 0
                 FROM mended
                 WHERE route.credential_id = mended.id AND route.state = 1
             )

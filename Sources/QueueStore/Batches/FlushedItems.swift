@@ -26,7 +26,8 @@ struct FlushedItems {
     let reasons: [Int16]
     let attempts: [Int16]
     let left: [Bool]
-    let waits: [Int32]
+    /// Milliseconds.
+    let waits: [Int64]
     let frees: [Bool]
     /// 0 = the batch's.
     let routes: [Int64]
@@ -36,6 +37,7 @@ struct FlushedItems {
     let expiries: [PostgresTimestamp?]
     let begun: [Int32?]
     let latencies: [Int32?]
+    let firstAttempts: [PostgresTimestamp?]
 
     init(_ items: [Flush.Item]) {
         batches = items.map(\.batch.rawValue)
@@ -47,7 +49,7 @@ struct FlushedItems {
         reasons = items.map(\.reason.rawValue)
         attempts = items.map(\.attempts)
         left = items.map(\.mayHaveLeft)
-        waits = items.map(\.waitSeconds)
+        waits = items.map { $0.wait.microseconds / 1000 }
         frees = items.map(\.free)
         routes = items.map { $0.route?.rawValue ?? 0 }
         addressVersions = items.map(\.addressVersion)
@@ -56,5 +58,6 @@ struct FlushedItems {
         expiries = items.map { $0.expiresAt?.timestamp }
         begun = items.map(\.begunMillisecondsAgo)
         latencies = items.map(\.latencyMilliseconds)
+        firstAttempts = items.map { $0.firstAttemptAt?.timestamp }
     }
 }
