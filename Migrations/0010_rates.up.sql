@@ -72,7 +72,7 @@ DECLARE
     missing int := wanted;
     allowed int;
     given int[];
-    this_second timestamptz := date_trunc('second', at - interval '30 ms');
+    this_second timestamptz := date_trunc('second', at);
 BEGIN
     -- A route that was silent for a minute starts from below.
     UPDATE route

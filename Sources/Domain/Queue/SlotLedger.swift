@@ -28,7 +28,7 @@ package struct SlotLedger: Sendable {
             guard due > 0 else { continue }
             let count = min(due, limit)
             slices[index].used += count
-            return (count, slices[index].slots.endsAt + (.zero - margin))
+            return (count, slices[index].slots.endsAt - margin)
         }
         return nil
     }

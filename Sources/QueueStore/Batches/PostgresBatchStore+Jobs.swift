@@ -53,7 +53,7 @@ extension PushJob {
             attempts: row.int16(3), contentVersion: row.int64OrNil(4).map { ContentVersion.ID($0) },
             expiresAt: row.timestampMicrosecondsOrNil(5).map { Instant(microseconds: $0) },
             recipient: try row.isNull(6) ? nil : Recipient(row))
-        firstAttemptAt = row.timestampMicrosecondsOrNil(17).map { Instant(microseconds: $0) }
+        firstAttemptAt = row.timestampMicrosecondsOrNil(16).map { Instant(microseconds: $0) }
     }
 }
 
