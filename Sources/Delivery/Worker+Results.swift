@@ -56,6 +56,7 @@ extension Worker {
             attempts: job.attempts + (ruling.charged ? 1 : 0), mayHaveLeft: ruling.mayHaveLeft,
             free: !ruling.charged, addressVersion: job.recipient?.addressVersion,
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
+            contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
         item.firstAttemptAt = job.firstAttemptAt
         if ruling.outcome == nil, !ruling.pausesCredential { schedule(&item, job, of: batch, ruling, now: now) }

@@ -81,14 +81,15 @@ extension PostgresQuery {
         FROM pick
         WHERE b.shard = \(shard.rawValue) AND b.id = pick.id
         RETURNING b.id, b.run_id, b.route_id, b.bucket_id, b.epoch, b.size, b.announced, b.marked, b.lapses,
-            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window, pick.lane, pick.max_attempts, pick.horizon_ms,
-            pick.run_rate, pick.route_rate, pick.app_rate
+            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window, b.collected > 0, pick.lane,
+            pick.max_attempts, pick.horizon_ms, pick.run_rate, pick.route_rate, pick.app_rate
         """
     }
 }
 
 extension ClaimedBatch {
-    fileprivate init(_ row: PostgresRow, shard: Shard) throws {
+    /// The columns that a claim and a collect both return, in this order.
+    init(_ row: PostgresRow, shard: Shard) throws {
         let marked = row.bits(7)
         let lapses = row.int16(8)
         self.init(
@@ -98,12 +99,12 @@ extension ClaimedBatch {
             contentVersion: ContentVersion.ID(row.int64(9)),
             expiresAt: Instant(microseconds: row.timestampMicroseconds(10)),
             policy: try stored(row.int16(11), "run.in_doubt"),
-            announceWindow: lapses >= 2 ? 1 : Int(row.int16(12)))
-        terms.lane = try stored(row.int16(13), "run.lane")
-        terms.maxAttempts = Int(row.int16(14))
-        terms.retryHorizon = .milliseconds(row.int64(15))
-        terms.runRate = row.int32OrNil(16).map { Int($0) }
-        terms.routeRate = row.int32OrNil(17).map { Int($0) }
-        terms.appRate = row.int32OrNil(18).map { Int($0) }
+            announceWindow: lapses >= 2 ? 1 : Int(row.int16(12)), isCollected: row.bool(13))
+        terms.lane = try stored(row.int16(14), "run.lane")
+        terms.maxAttempts = Int(row.int16(15))
+        terms.retryHorizon = .milliseconds(row.int64(16))
+        terms.runRate = row.int32OrNil(17).map { Int($0) }
+        terms.routeRate = row.int32OrNil(18).map { Int($0) }
+        terms.appRate = row.int32OrNil(19).map { Int($0) }
     }
 }
