@@ -48,7 +48,8 @@ extension Worker {
 
     /// Takes in what a result says of its route.
     /// - Returns: whether the job stays with its batch, because the fault is the route's.
-    func noteHealth(_ result: SendResult, _ verdict: Verdict, of batch: HeldBatch, now: ContinuousClock.Instant) -> Bool {
+    func noteHealth(_ result: SendResult, _ verdict: Verdict, of batch: HeldBatch, now: ContinuousClock.Instant) -> Bool
+    {
         guard var flow = routeFlows[batch.route.id] else { return false }
         if let sign = RouteHealth.Sign(result), flow.tripped == nil {
             if let reason = flow.health.note(sign, at: databaseClock.instant(at: now)) {

@@ -59,13 +59,15 @@ import Testing
         #expect(opening([.works] + times(9, .isSilent(.connectionLost)), onTrial: true) == nil)
     }
 
-    @Test(arguments: [
-        (Answer.delivered(messageID: nil), RouteHealth.Sign.works), (.unregistered(.fcmUnregistered, since: nil), .works),
-        (.refused(.fcmInvalidArgument), .works), (.slowDown(.fcmQuotaExceeded, after: nil), .works),
-        (.wrongProject(.fcmSenderIDMismatch), .works), (.credential(.fcmUnauthenticated), nil),
-        (.retry(.fcmUnavailable, after: nil), .fails(.fcmUnavailable)),
-        (.config(.fcmProxyError), .isMisled(.fcmProxyError)),
-    ] as [(Answer, RouteHealth.Sign?)])
+    @Test(
+        arguments: [
+            (Answer.delivered(messageID: nil), RouteHealth.Sign.works),
+            (.unregistered(.fcmUnregistered, since: nil), .works),
+            (.refused(.fcmInvalidArgument), .works), (.slowDown(.fcmQuotaExceeded, after: nil), .works),
+            (.wrongProject(.fcmSenderIDMismatch), .works), (.credential(.fcmUnauthenticated), nil),
+            (.retry(.fcmUnavailable, after: nil), .fails(.fcmUnavailable)),
+            (.config(.fcmProxyError), .isMisled(.fcmProxyError)),
+        ] as [(Answer, RouteHealth.Sign?)])
     func `each class of answers says one thing of the route`(answer: Answer, sign: RouteHealth.Sign?) {
         let ticket = Ticket(batch: 1, ordinal: 0)
         #expect(RouteHealth.Sign(SendResult(ticket: ticket, fate: .answered(answer), status: 500)) == sign)
@@ -75,8 +77,9 @@ import Testing
     @Test func `a quota of the project slows the route down and costs no attempt, one of a device is the job's own`() {
         let ticket = Ticket(batch: 1, ordinal: 0)
         func ruling(_ answer: Answer) -> Verdict.Ruling? {
-            guard case .record(let ruling) = Verdict(
-                SendResult(ticket: ticket, fate: .answered(answer), status: 429))
+            guard
+                case .record(let ruling) = Verdict(
+                    SendResult(ticket: ticket, fate: .answered(answer), status: 429))
             else { return nil }
             return ruling
         }

@@ -24,12 +24,12 @@ import Testing
         #expect(ledger.take(atMost: 99, at: at(26), margin: margin) == nil)
     }
 
-    @Test func `a slot dies with its slice, and must be used a margin before`() {
+    @Test func `a slot must be used before its slice ends, early enough to leave within it`() {
         var ledger = ledger((0, 10), (50, 10))
-        #expect(ledger.take(atMost: 3, at: at(48), margin: margin)?.endsAt == at(49))
-        #expect(ledger.left(at: at(48), margin: margin) == 17)
-        #expect(ledger.left(at: at(49), margin: margin) == 10)
-        #expect(ledger.take(atMost: 99, at: at(49), margin: margin) == nil)
+        #expect(ledger.take(atMost: 3, at: at(33), margin: margin)?.endsAt == at(34))
+        #expect(ledger.left(at: at(33), margin: margin) == 17)
+        #expect(ledger.left(at: at(34), margin: margin) == 10)
+        #expect(ledger.take(atMost: 99, at: at(34), margin: margin) == nil)
         #expect(ledger.left(at: at(200), margin: margin) == 0)
         #expect(ledger.nextDue(margin: margin) == nil)
     }

@@ -112,7 +112,8 @@ import Testing
         }
     }
 
-    @Test func `a throttled run neither hides the others nor takes everything once its throttle is gone`() async throws {
+    @Test func `a throttled run neither hides the others nor takes everything once its throttle is gone`() async throws
+    {
         try await QueueFixture.run(subscribers: 1000) { queue in
             let worker = try await queue.hire()
             var throttled = Sated()

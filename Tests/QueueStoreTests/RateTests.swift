@@ -182,7 +182,8 @@ import Testing
         try await withPair(Rates(run: 10)) { queue, pair in
             _ = try await queue.batches.takeSlots(for: pair, wanted: 1, ahead: .milliseconds(250))
             _ = try await queue.client.query(
-                "INSERT INTO pushfleet.rate_second (key, at_second, taken, granted) VALUES ('run:1', now() - interval '6 min', 1, 1)")
+                "INSERT INTO pushfleet.rate_second (key, at_second, taken, granted) VALUES ('run:1', now() - interval '6 min', 1, 1)"
+            )
             try await queue.housekeeping.forgetRates(olderThan: .seconds(300))
             #expect(
                 try await queue.count(

@@ -14,7 +14,9 @@ import Testing
             """)[0].int32OrNil(0)
     }
 
-    @Test func `a 429 halves the coming seconds for all, once for all who saw it, and recovery is gradual`() async throws {
+    @Test func `a 429 halves the coming seconds for all, once for all who saw it, and recovery is gradual`()
+        async throws
+    {
         try await QueueFixture.run(subscribers: 1) { queue in
             _ = try await queue.hire()
             _ = try await queue.hire()
@@ -119,7 +121,8 @@ import Testing
             try await queue.batches.pause(credential: Credential.ID(1), fault: fault)
             // The first fault stays.
             try await queue.batches.pause(credential: Credential.ID(1), reason: .fcmPermissionDenied)
-            _ = try await queue.client.query("UPDATE pushfleet.route SET reopen_at = now() - interval '1 s' WHERE reopen_at IS NOT NULL")
+            _ = try await queue.client.query(
+                "UPDATE pushfleet.route SET reopen_at = now() - interval '1 s' WHERE reopen_at IS NOT NULL")
             #expect(try await queue.schedule.reopenRoutes() == 0)
             let listed = try #require(try await queue.admin.credentials(app: "ferry").first)
             #expect(listed.isPaused && listed.reason == "fcm_unauthenticated" && listed.remedy != nil)

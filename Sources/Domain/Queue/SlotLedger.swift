@@ -1,7 +1,8 @@
 /// The slots that a worker holds for one run and route, and when each may be used.
 ///
 /// Requests are spread over the first half of a slice, so that they flow evenly and still have half its life to leave. A
-/// margin at both ends covers what this process does not know of the database's clock.
+/// margin at both ends covers what this process does not know of the database's clock, and some of the end is kept for the
+/// way from here onto the wire.
 package struct SlotLedger: Sendable {
     fileprivate struct Slice: Sendable {
         var slots: RateSlots
@@ -9,6 +10,9 @@ package struct SlotLedger: Sendable {
     }
 
     private var slices: [Slice] = []
+
+    /// Between the last instant at which a slot may be used and the end of its slice.
+    package static let leaving = Duration.milliseconds(15)
 
     package init() {}
 
@@ -28,7 +32,7 @@ package struct SlotLedger: Sendable {
             guard due > 0 else { continue }
             let count = min(due, limit)
             slices[index].used += count
-            return (count, slices[index].slots.endsAt - margin)
+            return (count, slices[index].slots.endsAt - (margin + Self.leaving))
         }
         return nil
     }
@@ -49,7 +53,7 @@ package struct SlotLedger: Sendable {
 
     /// Forgets what is used or dead.
     package mutating func drop(at now: Instant, margin: Duration) {
-        slices.removeAll { $0.used >= $0.slots.count || $0.slots.endsAt - now <= margin }
+        slices.removeAll { $0.used >= $0.slots.count || $0.slots.endsAt - now <= margin + Self.leaving }
     }
 }
 

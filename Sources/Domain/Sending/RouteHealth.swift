@@ -42,7 +42,8 @@ package struct RouteHealth: Sendable {
 
     /// - Returns: why the breaker should open; nil = it should not.
     package mutating func note(_ sign: Sign, at now: Instant) -> Reason? {
-        if let since = windowSince, now - since < Self.window {} else {
+        if let since = windowSince, now - since < Self.window {
+        } else {
             (windowSince, answers, faultsInWindow) = (now, 0, 0)
         }
         switch sign {

@@ -93,7 +93,9 @@ struct CredentialList: AsyncParsableCommand {
                 writeOutput(table.text)
                 for each in credentials where each.isPaused {
                     writeOutput("\(each.name): \(each.detail ?? each.remedy ?? each.reason)\n")
-                    writeOutput("it resumes when its file changes; mended elsewhere: pushfleet credential resume \(each.name) --app \(each.app)\n")
+                    writeOutput(
+                        "it resumes when its file changes; mended elsewhere: pushfleet credential resume \(each.name) --app \(each.app)\n"
+                    )
                 }
             }
         }

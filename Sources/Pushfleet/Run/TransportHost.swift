@@ -103,8 +103,10 @@ actor TransportHost: TransportDirectory, Service {
     }
 
     func usedFingerprint(of credential: CredentialReference) -> [UInt8]? {
-        fingerprints.first { $0.key.credential.id == credential.id && $0.key.credential.revision == credential.revision }?
-            .value
+        fingerprints.first {
+            $0.key.credential.id == credential.id && $0.key.credential.revision == credential.revision
+        }?
+        .value
     }
 
     /// - Throws: `TransportUnavailable` naming what is wrong with the credential's file or endpoint.
