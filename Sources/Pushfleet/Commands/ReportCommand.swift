@@ -31,6 +31,7 @@ struct ReportRun: AsyncParsableCommand {
         var auditProblems: [String]?
         var reasons: [Share]
         var languages: [Share]
+        var pausedCredentials: [CredentialRecord]
     }
 
     func run() async throws {
@@ -50,7 +51,8 @@ struct ReportRun: AsyncParsableCommand {
             run: run, status: "\(progress.status)", accounting: progress.accounting,
             accountingViolations: try await store.violations(),
             auditProblems: audit ? try await store.audit(id) : nil,
-            reasons: try await store.reasons(of: id), languages: try await store.languages(of: id))
+            reasons: try await store.reasons(of: id), languages: try await store.languages(of: id),
+            pausedCredentials: try await store.pausedCredentials(of: id))
     }
 
     private func text(_ report: Report) -> String {
@@ -67,6 +69,9 @@ struct ReportRun: AsyncParsableCommand {
         text += " + delivered \(a.delivered) + failed \(a.failed) + unregistered \(a.unregistered)"
         text += " + expired \(a.expired) + cancelled \(a.cancelled) + skipped \(a.skipped) + in_doubt \(a.inDoubt)\n"
         text += "accounting violations: \(report.accountingViolations); at most \(a.repeatBound) sent twice\n"
+        for each in report.pausedCredentials {
+            text += "credential \(each.name) is paused: \(each.reason): \(each.detail ?? each.remedy ?? "")\n"
+        }
         if let problems = report.auditProblems {
             text += problems.isEmpty ? "audit: every row is there once\n" : problems.joined(separator: "\n") + "\n"
         }

@@ -91,6 +91,19 @@ extension AdminStore {
         }
     }
 
+    /// Those of the run's app that are paused: why it may stand still.
+    package func pausedCredentials(of run: Run.ID) async throws -> [CredentialRecord] {
+        let rows = try await client.query(
+            """
+            SELECT app.name
+            FROM pushfleet.run
+            JOIN pushfleet.app ON app.id = run.app_id
+            WHERE run.id = \(run.rawValue)
+            """)
+        guard let app = rows.first?.string(0) else { return [] }
+        return try await credentials(app: app).filter(\.isPaused)
+    }
+
     /// Opens a credential's routes again.
     package func resumeCredential(app: String, name: String) async throws {
         let id = try await appID(app).rawValue
