@@ -93,6 +93,7 @@ let package = Package(
             "TransportsTests", ["Transports", "Domain", "HTTP2", "Crypto", "PlainHTTP", "Threading", "TestSupport"],
             resources: [.copy("Fixtures")]),
         tests("SimulatorTests", ["Simulator", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "TestSupport"]),
+        tests("ContentTests", ["Simulator", "Transports", "Domain"]),
         tests("QueueStoreTests", ["QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
         tests(
             "DeliveryTests",
@@ -102,7 +103,10 @@ let package = Package(
             ]),
         tests(
             "EndToEndTests",
-            ["Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
+            [
+                "Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "PlainHTTP", "Logging", "Threading",
+                "TestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

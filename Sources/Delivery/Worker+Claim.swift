@@ -114,7 +114,7 @@ extension Worker {
                 reason: unavailable.reason, detail: unavailable.description,
                 fingerprint: await transports.fingerprint(of: route.credential))
             try await store.pause(credential: route.credential.id, fault: fault)
-            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+            return await giveBack(claimed, begun: 0, notBefore: nil)
         }
         var entries: [ContentVersion.ID: PreparedMessages.Entry] = [:]
         for version in versions {

@@ -58,6 +58,8 @@ extension Worker {
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
             contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
+        item.goneSince = ruling.goneSince
+        item.environment = result.environment
         item.firstAttemptAt = job.firstAttemptAt
         if ruling.outcome == nil, !ruling.pausesCredential { schedule(&item, job, of: batch, ruling, now: now) }
         return item

@@ -51,6 +51,10 @@ package struct Flush: Sendable {
         /// The route that it moved to; nil = the batch's.
         package var route: Route.ID?
         package var addressVersion: Int32?
+        /// `unregistered`: since when, by the provider's clock. An address that registered since is kept; nil = none is.
+        package var goneSince: Instant?
+        /// The environment that the address proved to belong to.
+        package var environment: PushEnvironment?
         package var providerID: String?
         package var language: String?
         /// Where it differs from the batch's.

@@ -19,6 +19,8 @@ package enum Verdict: Equatable, Sendable {
         /// The route must send less.
         package var slowsRoute = false
         package var providerID: String?
+        /// `unregistered`: since when.
+        package var goneSince: Instant?
     }
 
     /// - Parameter result: as the transport gave it.
@@ -37,8 +39,8 @@ package enum Verdict: Equatable, Sendable {
         switch answer {
         case .delivered(let messageID):
             Ruling(outcome: .delivered, reason: .none, providerID: messageID)
-        case .unregistered(let reason, _):
-            Ruling(outcome: .unregistered, reason: reason)
+        case .unregistered(let reason, let since):
+            Ruling(outcome: .unregistered, reason: reason, goneSince: since)
         case .refused(let reason):
             Ruling(outcome: .failed, reason: reason, charged: wasSent)
         case .retry(let reason, let after):

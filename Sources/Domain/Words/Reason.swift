@@ -40,6 +40,47 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case fcmAPNsRejected = 215
     /// 429 that concerns one device, not the route.
     case fcmDeviceQuotaExceeded = 216
+    // APNs' (reference: apns.md §5).
+    case apnsBadDeviceToken = 300
+    case apnsUnregistered = 301
+    case apnsExpiredToken = 302
+    /// 410 for a reason that we do not know: the job is over, the address stays.
+    case apnsGone = 303
+    case apnsDeviceTokenNotForTopic = 304
+    case apnsBadCollapseID = 305
+    case apnsBadExpirationDate = 306
+    case apnsBadMessageID = 307
+    case apnsBadPriority = 308
+    case apnsInvalidPushType = 309
+    case apnsMissingDeviceToken = 310
+    case apnsPayloadTooLarge = 311
+    case apnsBadRequest = 312
+    case apnsBadTopic = 313
+    case apnsTopicDisallowed = 314
+    case apnsMissingTopic = 315
+    case apnsDuplicateHeaders = 316
+    case apnsPayloadEmpty = 317
+    case apnsBadPath = 318
+    case apnsMethodNotAllowed = 319
+    case apnsBadCertificate = 320
+    case apnsBadCertificateEnvironment = 321
+    case apnsExpiredProviderToken = 322
+    case apnsForbidden = 323
+    case apnsInvalidProviderToken = 324
+    case apnsMissingProviderToken = 325
+    case apnsUnrelatedKeyID = 326
+    case apnsBadEnvironmentKeyID = 327
+    case apnsUnexpectedStatus = 328
+    case apnsTooManyProviderTokenUpdates = 329
+    /// 429 that concerns one device, not the route.
+    case apnsTooManyRequests = 330
+    case apnsInternalServerError = 331
+    case apnsServiceUnavailable = 332
+    case apnsShutdown = 333
+    case apnsIdleTimeout = 334
+    case apnsProxyError = 335
+    /// Nothing leaves before the fleet has a provider token.
+    case apnsProviderTokenAwaited = 336
 
     /// As users see it: in SQL, logs, metrics and reports.
     package var name: String {
@@ -78,13 +119,50 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .fcmAccessTokenRefused: "fcm_access_token_refused"
         case .fcmAPNsRejected: "fcm_apns_rejected"
         case .fcmDeviceQuotaExceeded: "fcm_device_quota_exceeded"
+        case .apnsBadDeviceToken: "apns_bad_device_token"
+        case .apnsUnregistered: "apns_unregistered"
+        case .apnsExpiredToken: "apns_expired_token"
+        case .apnsGone: "apns_gone"
+        case .apnsDeviceTokenNotForTopic: "apns_device_token_not_for_topic"
+        case .apnsBadCollapseID: "apns_bad_collapse_id"
+        case .apnsBadExpirationDate: "apns_bad_expiration_date"
+        case .apnsBadMessageID: "apns_bad_message_id"
+        case .apnsBadPriority: "apns_bad_priority"
+        case .apnsInvalidPushType: "apns_invalid_push_type"
+        case .apnsMissingDeviceToken: "apns_missing_device_token"
+        case .apnsPayloadTooLarge: "apns_payload_too_large"
+        case .apnsBadRequest: "apns_bad_request"
+        case .apnsBadTopic: "apns_bad_topic"
+        case .apnsTopicDisallowed: "apns_topic_disallowed"
+        case .apnsMissingTopic: "apns_missing_topic"
+        case .apnsDuplicateHeaders: "apns_duplicate_headers"
+        case .apnsPayloadEmpty: "apns_payload_empty"
+        case .apnsBadPath: "apns_bad_path"
+        case .apnsMethodNotAllowed: "apns_method_not_allowed"
+        case .apnsBadCertificate: "apns_bad_certificate"
+        case .apnsBadCertificateEnvironment: "apns_bad_certificate_environment"
+        case .apnsExpiredProviderToken: "apns_expired_provider_token"
+        case .apnsForbidden: "apns_forbidden"
+        case .apnsInvalidProviderToken: "apns_invalid_provider_token"
+        case .apnsMissingProviderToken: "apns_missing_provider_token"
+        case .apnsUnrelatedKeyID: "apns_unrelated_key_id"
+        case .apnsBadEnvironmentKeyID: "apns_bad_environment_key_id"
+        case .apnsUnexpectedStatus: "apns_unexpected_status"
+        case .apnsTooManyProviderTokenUpdates: "apns_too_many_provider_token_updates"
+        case .apnsTooManyRequests: "apns_too_many_requests"
+        case .apnsInternalServerError: "apns_internal_server_error"
+        case .apnsServiceUnavailable: "apns_service_unavailable"
+        case .apnsShutdown: "apns_shutdown"
+        case .apnsIdleTimeout: "apns_idle_timeout"
+        case .apnsProxyError: "apns_proxy_error"
+        case .apnsProviderTokenAwaited: "apns_provider_token_awaited"
         }
     }
 }
 
 extension Reason {
     /// A quota of one device: the route is not to blame and need not slow down.
-    package var concernsOneDevice: Bool { self == .fcmDeviceQuotaExceeded }
+    package var concernsOneDevice: Bool { self == .fcmDeviceQuotaExceeded || self == .apnsTooManyRequests }
 
     /// What a person can do about a credential that was paused for this.
     package var remedy: String {
@@ -93,6 +171,10 @@ extension Reason {
         case .fcmUnauthenticated, .fcmAccessTokenRefused:
             "make a new key for the service account in the Google Cloud console and replace the file"
         case .fcmPermissionDenied: "give the service account the role Firebase Cloud Messaging API Admin"
+        case .apnsInvalidProviderToken, .apnsForbidden, .apnsUnrelatedKeyID, .apnsBadEnvironmentKeyID:
+            "check key id, team id and the key's environment in the Apple developer account, and replace the .p8 file"
+        case .apnsBadCertificate, .apnsBadCertificateEnvironment:
+            "use a token key (.p8) of the app's team in place of the certificate"
         case .fcmThirdPartyAuth: "upload a valid APNs key or web push certificate in the Firebase console"
         default: "look the reason up in the provider's console, mend it, and resume"
         }

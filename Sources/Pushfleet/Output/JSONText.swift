@@ -7,3 +7,10 @@ func jsonLine(_ value: some Encodable) throws -> String {
     encoder.keyEncodingStrategy = .convertToSnakeCase
     return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
 }
+
+/// As above, but members are named as the type names them: for output whose names are promised in camel case.
+func exactJSONLine(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+}

@@ -113,7 +113,8 @@ actor TransportHost: TransportDirectory, Service {
     private func makeTransport(_ route: Route) throws -> any HostedTransport {
         switch route.transport {
         case .fcm: return try makeFCM(route.credential)
-        case .apns, .webpush:
+        case .apns: return try makeAPNs(route.credential)
+        case .webpush:
             throw TransportUnavailable(
                 reason: .credentialUnusable, description: "this worker cannot send through \(route.transport.name)")
         }

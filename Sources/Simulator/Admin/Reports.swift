@@ -3,7 +3,7 @@ import Threading
 
 /// `GET /admin/counts`.
 struct CountsReport: Encodable {
-    /// Sends that reached the FCM endpoint, whatever became of them.
+    /// Sends that reached the endpoints of FCM and APNs, whatever became of them.
     let requests: Int
     let byStatus: [String: Int]
     let byReason: [String: Int]
@@ -26,6 +26,9 @@ struct CountsReport: Encodable {
     let oauthRequests: Int
     let oauthTokensIssued: Int
     let oauthRefused: [String: Int]
+    /// Provider tokens of APNs that were good, and those of them made within 20 minutes of another of the same key.
+    let providerTokens: Int
+    let providerTokensTooEarly: Int
     /// Of compact JSON, in bytes.
     let largestPayload: Int
     let connections: Int?
@@ -52,6 +55,8 @@ struct CountsReport: Encodable {
         oauthRequests = counts.oauthRequests
         oauthTokensIssued = state.tokens.issued
         oauthRefused = counts.oauthRefused
+        providerTokens = state.providerTokens.distinct
+        providerTokensTooEarly = state.providerTokens.renewedTooEarly
         largestPayload = counts.largestPayload
         connections = server?.openConnections
         connectionsAccepted = server?.acceptedConnections
@@ -74,6 +79,8 @@ struct CountsReport: Encodable {
         case oauthRequests = "oauth_requests"
         case oauthTokensIssued = "oauth_tokens_issued"
         case oauthRefused = "oauth_refused"
+        case providerTokens = "provider_tokens"
+        case providerTokensTooEarly = "provider_tokens_too_early"
         case largestPayload = "largest_payload"
         case connectionsAccepted = "connections_accepted"
         case inFlight = "in_flight"

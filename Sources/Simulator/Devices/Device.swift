@@ -33,6 +33,18 @@ struct SeenNotification: HashRow {
     }
 }
 
+/// A place on one device's screen.
+struct Slot: HashRow {
+    let hash: UInt64
+    var isTaken = false
+
+    static let empty = Slot(hash: 0)
+
+    init(hash: UInt64) {
+        self.hash = hash
+    }
+}
+
 extension FixedWidthInteger {
     /// Adds one, but stays at the largest value.
     mutating func countUp() {

@@ -11,6 +11,8 @@ struct DeviceModel: Sendable {
         case deduplicated
         /// By the system: a repeated id appears again, unless its tag replaces the first.
         case system(tagged: Bool)
+        /// By the system, in place of whatever came under the same identifier (a hash of it) before.
+        case replacing(UInt64)
     }
 
     struct Totals: Equatable, Sendable {
@@ -29,6 +31,8 @@ struct DeviceModel: Sendable {
 
     private var devices = HashTable<Device>()
     private var seen = HashTable<SeenNotification>()
+    /// What is on the screen, by device and identifier.
+    private var slots = HashTable<Slot>()
     private(set) var texts: NotificationTexts
     private(set) var totals = Totals()
 
@@ -59,7 +63,7 @@ struct DeviceModel: Sendable {
         let isRepeat = id.map { !isFirst($0.hash, $0.text, on: device) } ?? false
         if id == nil { totals.withoutID += 1 }
         if isRepeat { totals.repeats += 1 }
-        let (isShown, isShownAgain) = Self.effect(of: appearance, isRepeat: isRepeat)
+        let (isShown, isShownAgain) = effect(of: appearance, on: device, isRepeat: isRepeat)
         var isFirstForDevice = false
         var isFirstAgain = false
         devices.update(device) { row in
@@ -82,11 +86,20 @@ struct DeviceModel: Sendable {
         Int(seen.find(hash)?.accepted ?? 0)
     }
 
-    private static func effect(of appearance: Appearance, isRepeat: Bool) -> (isShown: Bool, isShownAgain: Bool) {
+    private mutating func effect(
+        of appearance: Appearance, on device: UInt64, isRepeat: Bool
+    ) -> (isShown: Bool, isShownAgain: Bool) {
         switch appearance {
         case .hidden: (false, false)
         case .deduplicated: (!isRepeat, false)
         case .system(let tagged): (!isRepeat || !tagged, isRepeat && !tagged)
+        case .replacing(let identifier):
+            (
+                slots.update(max(1, Hash64.combine(identifier, device))) { slot in
+                    defer { slot.isTaken = true }
+                    return !slot.isTaken
+                }, false
+            )
         }
     }
 

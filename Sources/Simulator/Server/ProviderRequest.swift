@@ -8,6 +8,8 @@ struct ProviderRequest {
     let authorization: [UInt8]?
     let contentType: [UInt8]?
     let body: [UInt8]
+    /// For APNs only.
+    var apns = APNsFields()
 
     init(
         method: String, path: String, authorization: [UInt8]? = nil, contentType: [UInt8]? = nil, body: [UInt8] = []
@@ -50,9 +52,11 @@ extension HTTP2ServerResponse {
 }
 
 extension ProviderRequest {
-    init(_ request: HTTP2ServerRequest) {
+    /// - Parameter isSandbox: it came to the listener that stands for Apple's sandbox.
+    init(_ request: HTTP2ServerRequest, isSandbox: Bool = false) {
         self.init(
             method: request.method, path: request.text(":path") ?? "", authorization: request.field("authorization"),
             contentType: request.field("content-type"), body: request.body)
+        if path.hasPrefix(Endpoints.apnsPrefix) { apns = APNsFields(request, isSandbox: isSandbox) }
     }
 }

@@ -8,6 +8,7 @@ struct SimulatorState: Sendable {
     var counts = Counts()
     /// By the e-mail address of the account.
     var accounts: [String: ServiceAccount] = [:]
+    var providerTokens = ProviderTokens()
     private let seed: UInt64
     private let keptIDs: Int
     private var accepted: UInt64 = 0

@@ -45,6 +45,10 @@ package struct SubscriberCheck: Sendable {
         switch transport {
         case .apns: return deviceToken(address, &line)
         case .fcm:
+            if ProviderTarget.isMeant(by: address) {
+                line.refuse(.address, "The address is a topic's: it would reach everybody on it.")
+                return nil
+            }
             if address.utf8.count <= 4096, address.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) { return address }
             line.refuse(.address, "The registration token is too long, or holds white space or no ASCII.")
             return nil

@@ -6,15 +6,21 @@ struct TokenState: Sendable {
         /// Grows with every token; a request remembers which one it carried.
         let generation: UInt64
         let token: AccessToken
-        let projectID: String
+        /// What requests name beside the token.
+        let owner: String
         let issuedAt: Instant
         let expiresAt: Instant
         /// By this process' clock.
         let usableUntil: ContinuousClock.Instant
-        /// It replaced one that FCM had refused.
+        /// The database's, as read when the token was installed.
+        let clock: DatabaseClock
+        /// It replaced one that the provider had refused.
         let isRepair: Bool
-        /// FCM took it at least once.
+        /// The provider took it at least once.
         var isProven = false
+
+        /// How long ago it was asked for.
+        func age(at now: ContinuousClock.Instant) -> Duration { clock.instant(at: now) - issuedAt }
     }
 
     enum Use: Sendable {
@@ -25,7 +31,7 @@ struct TokenState: Sendable {
         case refused(Answer)
     }
 
-    /// What a 401 without a code of FCM's means for the job that got it.
+    /// What a refusal of the token means for the job that got it.
     enum Rejection: Sendable {
         /// The token is replaced; the job goes again, free of charge.
         case replaced(isFirst: Bool)
@@ -35,7 +41,7 @@ struct TokenState: Sendable {
 
     private var installed: Installed?
     private var generation: UInt64 = 0
-    /// `issuedAt` and `expiresAt` of the token that FCM refused, for as long as it may still lie in the database.
+    /// `issuedAt` and `expiresAt` of the token that the provider refused, for as long as it may still lie in the database.
     private var rejected: (issuedAt: Instant, expiresAt: Instant)?
     private var refusal: Answer?
 
@@ -44,23 +50,24 @@ struct TokenState: Sendable {
         return refusal.map { .refused($0) } ?? .awaited
     }
 
-    /// FCM refused just this token.
+    /// The provider refused just this token.
     func isRejected(_ row: SealedToken) -> Bool {
         rejected.map { $0 == (row.issuedAt, row.expiresAt) } ?? false
     }
 
-    func isInstalled(_ row: SealedToken) -> Bool {
-        installed.map { ($0.issuedAt, $0.expiresAt) == (row.issuedAt, row.expiresAt) } ?? false
+    /// - Parameter owner: a token for another is of no use any more, since a person changed the key file.
+    func isInstalled(_ row: SealedToken, owner: String) -> Bool {
+        installed.map { ($0.issuedAt, $0.expiresAt, $0.owner) == (row.issuedAt, row.expiresAt, owner) } ?? false
     }
 
     mutating func install(
-        _ token: AccessToken, projectID: String, issuedAt: Instant, expiresAt: Instant,
-        usableUntil: ContinuousClock.Instant
+        _ token: AccessToken, owner: String, issuedAt: Instant, expiresAt: Instant,
+        usableUntil: ContinuousClock.Instant, clock: DatabaseClock
     ) {
         generation += 1
         installed = Installed(
-            generation: generation, token: token, projectID: projectID, issuedAt: issuedAt, expiresAt: expiresAt,
-            usableUntil: usableUntil, isRepair: rejected != nil)
+            generation: generation, token: token, owner: owner, issuedAt: issuedAt, expiresAt: expiresAt,
+            usableUntil: usableUntil, clock: clock, isRepair: rejected != nil)
         rejected = nil
         refusal = nil
     }

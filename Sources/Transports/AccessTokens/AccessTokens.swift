@@ -26,13 +26,10 @@ final class AccessTokens: Sendable {
         init() {}
     }
 
-    typealias Exchange = @Sendable (ServiceAccount, Instant) async throws -> OAuthAnswer
-
     let credential: Credential.ID
     let worker: WorkerID
-    let keyFile: KeyFileReading
+    let source: any TokenSource
     let store: any AccessTokenStore
-    let exchange: Exchange
     let configuration: Configuration
     let logger: Logger
     private let state = Locked(TokenState())
@@ -40,16 +37,15 @@ final class AccessTokens: Sendable {
     private let waiting = Locked<[Wakeup]>([])
 
     init(
-        credential: Credential.ID, worker: WorkerID, keyFile: KeyFileReading, store: any AccessTokenStore,
-        configuration: Configuration, logger: Logger, exchange: @escaping Exchange
+        credential: Credential.ID, worker: WorkerID, source: any TokenSource, store: any AccessTokenStore,
+        configuration: Configuration, logger: Logger
     ) {
         self.credential = credential
         self.worker = worker
-        self.keyFile = keyFile
+        self.source = source
         self.store = store
         self.configuration = configuration
         self.logger = logger
-        self.exchange = exchange
     }
 
     /// What to send with now.
@@ -58,15 +54,18 @@ final class AccessTokens: Sendable {
         return state.withLock { $0.use(at: now) }
     }
 
-    /// FCM took a request that carried this token.
+    /// The provider took a request that carried this token.
     func prove(_ generation: UInt64) { state.withLock { $0.prove(generation) } }
 
-    /// FCM refused a request for this token. The first to say so starts the refresh.
+    /// The provider refused a request for this token. The first to say so starts the refresh.
     func reject(_ generation: UInt64) -> TokenState.Rejection {
         let rejection = state.withLock { $0.reject(generation) }
         if case .replaced(isFirst: true) = rejection { wakeup.signal() }
         return rejection
     }
+
+    /// Looks at the key file and the row now: a person may have mended what the provider complains of.
+    func lookAgain() { wakeup.signal() }
 
     /// Keeps the token fresh until the task is cancelled.
     func run() async {

@@ -6,7 +6,7 @@ extension AccessTokens {
     /// - Returns: how long to wait before the next look.
     func refreshIfDue(failures: inout Int) async -> Duration {
         do {
-            if try keyFile.reload() { update { $0.forgetRefusal() } }
+            if try source.reload() { update { $0.forgetRefusal() } }
         } catch {
             logger.info("Key file cannot be used, the one read before stays", metadata: metadata(["error": "\(error)"]))
         }
@@ -21,7 +21,7 @@ extension AccessTokens {
             let isMine = try await store.beginRefresh(
                 credential: credential, by: worker, for: configuration.refreshSpan, replacing: row?.expiresAt)
             guard isMine else { return configuration.pollInterval }
-            let answer = try await exchange(keyFile.account, moment.instant)
+            let answer = try await source.issue(at: moment.instant)
             return try await takeUp(answer, at: moment, failures: &failures)
         } catch {
             // The database or the network. The token in use lives on, and so does the wish for the next.
@@ -36,12 +36,11 @@ extension AccessTokens {
     private func takeUp(_ row: SealedToken?, at moment: Moment) -> Duration? {
         let now = moment.instant
         guard let row, now + configuration.margin < row.expiresAt else { return nil }
-        let account = keyFile.account
-        let (isRejected, isInstalled) = update { ($0.isRejected(row), $0.isInstalled(row)) }
+        let (isRejected, isInstalled) = update { ($0.isRejected(row), $0.isInstalled(row, owner: source.owner)) }
         if isRejected { return nil }
         if !isInstalled {
-            guard let token = account.open(row, credential: credential) else { return nil }
-            install(token, of: account, row, at: moment)
+            guard let token = source.open(row, credential: credential) else { return nil }
+            install(token, row, at: moment)
         }
         let due = row.issuedAt + refreshAge(lifetime: row.expiresAt - row.issuedAt)
         return now < due ? due - now : nil
@@ -52,11 +51,10 @@ extension AccessTokens {
         switch answer {
         case .token(let token, let lifetime):
             failures = 0
-            let account = keyFile.account
-            let row = try account.seal(token, issuedAt: now, expiresAt: now + lifetime, credential: credential)
-            // The row first: were it to keep a token that FCM refused, that one would be taken up again.
+            let row = try source.seal(token, issuedAt: now, expiresAt: now + lifetime, credential: credential)
+            // The row first: were it to keep a token that the provider refused, that one would be taken up again.
             try await store.store(row, credential: credential, by: worker)
-            install(token, of: account, row, at: moment)
+            install(token, row, at: moment)
             logger.info("Access token refreshed", metadata: metadata(["lifetime": "\(lifetime)"]))
             return min(refreshAge(lifetime: lifetime), configuration.idleInterval)
         case .failed(let answer, let word):
@@ -73,12 +71,13 @@ extension AccessTokens {
         }
     }
 
-    private func install(_ token: AccessToken, of account: ServiceAccount, _ row: SealedToken, at moment: Moment) {
+    private func install(_ token: AccessToken, _ row: SealedToken, at moment: Moment) {
         let usable = row.expiresAt - moment.instant - configuration.margin
         update {
             $0.install(
-                token, projectID: account.projectID, issuedAt: row.issuedAt, expiresAt: row.expiresAt,
-                usableUntil: moment.local + usable)
+                token, owner: source.owner, issuedAt: row.issuedAt, expiresAt: row.expiresAt,
+                usableUntil: moment.local + usable,
+                clock: DatabaseClock(reading: moment.instant, takenAt: moment.local))
         }
     }
 
