@@ -147,6 +147,47 @@ CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer
         END, false)
 $_$;
 
+CREATE FUNCTION pushfleet.complete_content_version() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    resolved jsonb;
+BEGIN
+    NEW.app_id := coalesce(
+        NEW.app_id,
+        (SELECT c.app_id FROM pushfleet.campaign c WHERE c.id = NEW.campaign_id),
+        (SELECT run.app_id FROM pushfleet.run WHERE run.id = (to_jsonb(NEW) ->> 'standing_run')::bigint));
+    IF NEW.app_id IS NULL THEN
+        RETURN NEW;
+    END IF;
+    resolved := pushfleet.resolve_message(NEW.app_id, NEW.message);
+    IF resolved <> NEW.message THEN
+        -- Found again by what it was called, it would outlive the template's next version.
+        IF to_jsonb(NEW) ? 'digest' THEN
+            NEW.digest := NULL;
+        END IF;
+        NEW.message := resolved;
+    END IF;
+    IF NEW.channel IS NULL THEN
+        NEW.channel := (
+            SELECT jsonb_strip_nulls(jsonb_build_object(
+                'id', channel.id, 'name', channel.name, 'importance', channel.importance,
+                'description', channel.description, 'sound', channel.sound, 'vibration', channel.vibration,
+                'lights', channel.lights, 'badge', channel.badge))
+            FROM pushfleet.channel
+            WHERE channel.app_id = NEW.app_id AND channel.id = NEW.message #>> '{presentation,channelId}'
+        );
+    END IF;
+    IF NOT NEW.delivery ? 'fcmMode' AND EXISTS (
+        SELECT FROM pushfleet.app WHERE app.id = NEW.app_id AND app.fcm_mode = 1
+    ) THEN
+        NEW.delivery := NEW.delivery || '{"fcmMode": "notification"}';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 CREATE FUNCTION pushfleet.drop_bucket(which integer) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -297,6 +338,31 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.make_campaign_target() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    target text;
+BEGIN
+    target := CASE
+        WHEN jsonb_typeof(NEW.body -> 'audience' -> 'topic') = 'string'
+        THEN '/topics/' || (NEW.body -> 'audience' ->> 'topic')
+        WHEN jsonb_typeof(NEW.body -> 'audience' -> 'condition') = 'string'
+        THEN 'condition:' || (NEW.body -> 'audience' ->> 'condition')
+    END;
+    IF target IS NULL THEN
+        RETURN NEW;
+    END IF;
+    NEW.target_id := nextval(pg_get_serial_sequence('pushfleet.subscriber', 'id'));
+    INSERT INTO pushfleet.subscriber (shard, id, app_id, transport, address)
+    SELECT app.shards[1], NEW.target_id, -NEW.target_id, 2, target
+    FROM pushfleet.app
+    WHERE app.id = NEW.app_id;
+    RETURN NEW;
+END
+$$;
+
 CREATE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -379,6 +445,15 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) IS 'Queues one notification in the caller''s transaction; its id. PF400 invalid (all problems in DETAIL), PF403, PF404, PF409.';
 
+CREATE FUNCTION pushfleet.refuse_template_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'a template''s version cannot be changed' USING HINT = 'Save it again: that makes a new version.';
+END
+$$;
+
 CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -402,6 +477,29 @@ BEGIN
             USING ERRCODE = 'PF403', HINT = 'An owner grants it with: pushfleet app grant';
     END IF;
     RETURN the_id;
+END
+$$;
+
+CREATE FUNCTION pushfleet.resolve_message(which_app bigint, said jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    found jsonb;
+BEGIN
+    IF NOT coalesce(jsonb_typeof(said) = 'object' AND said ? 'template', false) THEN
+        RETURN said;
+    END IF;
+    SELECT template.message INTO found
+    FROM pushfleet.template
+    WHERE template.app_id = which_app AND template.name = said ->> 'template'
+    ORDER BY template.version DESC
+    LIMIT 1;
+    IF found IS NULL THEN
+        RAISE EXCEPTION 'message.template: the app has no template %', said -> 'template'
+            USING ERRCODE = 'PF400', HINT = 'Save it first: pushfleet template save.';
+    END IF;
+    RETURN found;
 END
 $$;
 
@@ -429,6 +527,24 @@ BEGIN
     RETURN next_id;
 END
 $_$;
+
+CREATE FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT least(
+        CASE
+            WHEN rate <= 1000 OR ramp_since IS NULL OR at - ramp_since >= ramp THEN rate
+            ELSE greatest(
+                1000, rate / 10,
+                floor(rate * (extract(epoch FROM at - ramp_since) / extract(epoch FROM ramp)))::int)
+        END,
+        CASE
+            WHEN slow_rate IS NULL OR at - slow_until > interval '100 s' THEN NULL
+            WHEN at <= slow_until THEN slow_rate
+            ELSE least(1000000, slow_rate * 2 ^ (extract(epoch FROM at - slow_until) / 5))::int
+        END
+    )
+$$;
 
 CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
     LANGUAGE plpgsql
@@ -499,6 +615,133 @@ CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome 
     SELECT count(*)::int FROM recorded
 $$;
 
+CREATE FUNCTION pushfleet.take_slots(of_run bigint, of_route bigint, wanted integer, ahead interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(begins_at timestamp with time zone, slots integer)
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    keys text[];
+    rates int[];
+    are_shared boolean[];
+    is_campaign boolean;
+    missing int := wanted;
+    allowed int;
+    given int[];
+    this_second timestamptz := date_trunc('second', at);
+BEGIN
+    -- A route that was silent for a minute starts from below.
+    UPDATE route
+    SET ramp_since = at
+    WHERE route.id = of_route
+        AND route.rate > 1000
+        AND (route.ramp_since IS NULL OR at - route.ramp_since > greatest(route.ramp, interval '60 s'))
+        AND NOT EXISTS (
+            SELECT FROM rate_second r
+            WHERE r.key = 'route:' || of_route AND r.at_second > at - interval '60 s'
+        );
+
+    SELECT array_agg(l.key ORDER BY l.key), array_agg(l.rate ORDER BY l.key), array_agg(l.is_shared ORDER BY l.key),
+        bool_and(run.lane = 1)
+    INTO keys, rates, are_shared, is_campaign
+    FROM run
+    JOIN route ON route.id = of_route
+    JOIN app ON app.id = run.app_id
+    CROSS JOIN LATERAL (
+        VALUES
+            ('run:' || run.id, run.rate, false),
+            (
+                'route:' || route.id,
+                route_rate(route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, at),
+                true
+            ),
+            ('app:' || app.id, app.rate, true)
+    ) AS l (key, rate, is_shared)
+    WHERE run.id = of_run AND l.rate IS NOT NULL;
+    IF keys IS NULL THEN
+        RETURN QUERY SELECT NULL::timestamptz, wanted;
+        RETURN;
+    END IF;
+
+    WHILE this_second < at + ahead AND missing > 0 LOOP
+        -- In the order of keys, as everybody locks them.
+        INSERT INTO rate_second (key, at_second, taken, granted)
+        SELECT k.key, this_second, 0, 0
+        FROM unnest(keys) AS k (key)
+        ORDER BY k.key
+        ON CONFLICT (key, at_second) DO NOTHING;
+        PERFORM FROM rate_second r
+        WHERE r.key = ANY (keys) AND r.at_second = this_second
+        ORDER BY r.key
+        FOR UPDATE;
+
+        -- Below 200 a second a slice has no whole tenth to keep: there the second as a whole keeps it.
+        SELECT least(missing, min(greatest(1, l.rate * 9 / 10) - taken_by.campaigns))
+        INTO allowed
+        FROM unnest(keys, rates, are_shared) AS l (key, rate, is_shared)
+        JOIN rate_second r ON r.key = l.key AND r.at_second = this_second
+        CROSS JOIN LATERAL (SELECT sum(c.n)::int AS campaigns FROM unnest(r.campaign_slices) AS c (n)) taken_by
+        WHERE is_campaign AND l.is_shared AND l.rate < 200;
+
+        WITH free AS (
+            SELECT s.slice,
+                min(greatest(0, least(
+                    ((s.slice + 1) * l.rate) / 20 - (s.slice * l.rate) / 20 - r.slices[s.slice + 1],
+                    CASE WHEN is_campaign AND l.is_shared AND l.rate >= 200 THEN
+                        ((s.slice + 1) * (l.rate * 9 / 10)) / 20 - (s.slice * (l.rate * 9 / 10)) / 20
+                        - r.campaign_slices[s.slice + 1]
+                    END
+                ))) AS n
+            FROM generate_series(0, 19) AS s (slice)
+            CROSS JOIN unnest(keys, rates, are_shared) AS l (key, rate, is_shared)
+            JOIN rate_second r ON r.key = l.key AND r.at_second = this_second
+            GROUP BY s.slice
+        ),
+        open AS (
+            SELECT f.slice,
+                CASE
+                    WHEN this_second + f.slice * interval '50 ms' > at - interval '30 ms'
+                        AND this_second + f.slice * interval '50 ms' < at + ahead
+                    THEN f.n
+                    ELSE 0
+                END AS n
+            FROM free f
+        ),
+        share AS (
+            SELECT o.slice, o.n, (sum(o.n) OVER (ORDER BY o.slice) - o.n)::int AS before
+            FROM open o
+        )
+        SELECT array_agg(greatest(0, least(share.n, coalesce(allowed, missing) - share.before)) ORDER BY share.slice)
+        INTO given
+        FROM share;
+
+        UPDATE rate_second r
+        SET taken = r.taken + total.n,
+            granted = total.n,
+            slices = (
+                SELECT array_agg(old.n + new.n ORDER BY old.slice)
+                FROM unnest(r.slices) WITH ORDINALITY AS old (n, slice)
+                JOIN unnest(given) WITH ORDINALITY AS new (n, slice) USING (slice)
+            ),
+            campaign_slices = CASE WHEN is_campaign THEN (
+                SELECT array_agg(old.n + new.n ORDER BY old.slice)
+                FROM unnest(r.campaign_slices) WITH ORDINALITY AS old (n, slice)
+                JOIN unnest(given) WITH ORDINALITY AS new (n, slice) USING (slice)
+            ) ELSE r.campaign_slices END
+        FROM (SELECT sum(g.n)::int AS n FROM unnest(given) AS g (n)) total
+        WHERE r.key = ANY (keys) AND r.at_second = this_second AND total.n > 0;
+
+        RETURN QUERY
+        SELECT this_second + (g.slice - 1) * interval '50 ms', g.n
+        FROM unnest(given) WITH ORDINALITY AS g (n, slice)
+        WHERE g.n > 0
+        ORDER BY g.slice;
+        missing := missing - (SELECT sum(g.n)::int FROM unnest(given) AS g (n));
+        this_second := this_second + interval '1 s';
+    END LOOP;
+END
+$$;
+
 CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (
     SFUNC = array_cat,
     STYPE = anycompatiblearray
@@ -559,7 +802,7 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_
 
 COMMENT ON COLUMN pushfleet.batch.route_id IS '0: its jobs were skipped for want of one';
 
-COMMENT ON COLUMN pushfleet.batch.tag IS 'Place in its pair''s order, in jobs divided by the run''s weight.';
+COMMENT ON COLUMN pushfleet.batch.tag IS 'Place in its pair''s order, in thousandths of a job divided by the run''s weight.';
 
 COMMENT ON COLUMN pushfleet.batch.holder IS 'The worker process, random at each start; stays when the batch is done.';
 
@@ -624,11 +867,13 @@ CREATE TABLE pushfleet.run (
     audience_as_of timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     closed_at timestamp with time zone,
+    retry_horizon interval DEFAULT '01:00:00'::interval NOT NULL,
     CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
     CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
     CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_lane CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_rate CHECK ((rate > 0)),
+    CONSTRAINT run_retry_horizon CHECK ((retry_horizon > '00:00:00'::interval)),
     CONSTRAINT run_status CHECK ((status = ANY (ARRAY[1, 2, 3, 4]))),
     CONSTRAINT run_ttl CHECK ((ttl <= '28 days'::interval)),
     CONSTRAINT run_weight CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -649,6 +894,8 @@ COMMENT ON COLUMN pushfleet.run.local_at IS 'Wall time in each subscriber''s zon
 COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due.';
 
 COMMENT ON COLUMN pushfleet.run.audience_as_of IS 'Only who had registered by then is targeted.';
+
+COMMENT ON COLUMN pushfleet.run.retry_horizon IS 'No attempt later than this after a job''s first.';
 
 CREATE TABLE pushfleet.run_progress (
     shard smallint NOT NULL,
@@ -731,7 +978,8 @@ CREATE TABLE pushfleet.retry (
     expires_at timestamp with time zone NOT NULL,
     content_version bigint NOT NULL,
     attempts smallint NOT NULL,
-    doubtful boolean NOT NULL
+    doubtful boolean NOT NULL,
+    first_attempt_at timestamp with time zone
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
@@ -766,12 +1014,20 @@ CREATE TABLE pushfleet.app (
     shards smallint[] DEFAULT '{0}'::smallint[] NOT NULL,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0))
+    rate integer,
+    fcm_mode smallint DEFAULT 0 NOT NULL,
+    CONSTRAINT app_fcm_mode CHECK ((fcm_mode = ANY (ARRAY[0, 1]))),
+    CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0)),
+    CONSTRAINT app_rate CHECK ((rate > 0))
 );
 
 COMMENT ON COLUMN pushfleet.app.shards IS 'Subscribers are spread over these by hash of app and external id.';
 
 COMMENT ON COLUMN pushfleet.app.time_zone IS 'IANA zone for subscribers without one.';
+
+COMMENT ON COLUMN pushfleet.app.rate IS 'Requests a second through all of its routes together; NULL = no limit.';
+
+COMMENT ON COLUMN pushfleet.app.fcm_mode IS '0 data messages, drawn by the SDK in the app; 1 notification messages, drawn by FCM';
 
 CREATE TABLE pushfleet.app_caller (
     app_id bigint NOT NULL,
@@ -834,12 +1090,15 @@ CREATE TABLE pushfleet.campaign (
     body_hash bytea NOT NULL,
     body jsonb NOT NULL,
     state smallint DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    target_id bigint
 );
 
 COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
 
 COMMENT ON COLUMN pushfleet.campaign.state IS '1 active, 2 refused, 3 over';
+
+COMMENT ON COLUMN pushfleet.campaign.target_id IS 'The one row of subscriber that stands for the topic or condition. It belongs to no app: its app_id is -target_id.';
 
 ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.campaign_id_seq
@@ -850,15 +1109,38 @@ ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+CREATE TABLE pushfleet.channel (
+    app_id bigint NOT NULL,
+    id text NOT NULL,
+    name text NOT NULL,
+    importance text NOT NULL,
+    description text,
+    sound text,
+    vibration boolean,
+    lights boolean,
+    badge boolean,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT channel_importance CHECK ((importance = ANY (ARRAY['none'::text, 'min'::text, 'low'::text, 'default'::text, 'high'::text])))
+);
+
+COMMENT ON TABLE pushfleet.channel IS 'Android channels: a push that names one describes it, so that the app can create it on the device.';
+
 CREATE TABLE pushfleet.content_version (
     id bigint NOT NULL,
     campaign_id bigint,
     message jsonb NOT NULL,
     delivery jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    app_id bigint,
+    channel jsonb,
+    template_id bigint,
     standing_run bigint,
     digest bytea
 );
+
+COMMENT ON COLUMN pushfleet.content_version.channel IS 'The app''s definition of the Android channel that the message names, as it was then.';
+
+COMMENT ON COLUMN pushfleet.content_version.template_id IS 'Where the message was taken from.';
 
 COMMENT ON COLUMN pushfleet.content_version.standing_run IS 'Set when single notifications brought it.';
 
@@ -886,6 +1168,9 @@ CREATE TABLE pushfleet.credential (
     state_since timestamp with time zone DEFAULT now() NOT NULL,
     last_success_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    fault_fingerprint bytea,
+    state_detail text,
     CONSTRAINT credential_state CHECK ((state = ANY (ARRAY[0, 1]))),
     CONSTRAINT credential_transport CHECK ((transport = ANY (ARRAY[1, 2, 3])))
 );
@@ -899,6 +1184,12 @@ COMMENT ON COLUMN pushfleet.credential.endpoint IS 'An origin in place of the pr
 COMMENT ON COLUMN pushfleet.credential.facts IS 'What may be known of it: project, client address, key id.';
 
 COMMENT ON COLUMN pushfleet.credential.state IS '0 ok, 1 paused';
+
+COMMENT ON COLUMN pushfleet.credential.revision IS 'Raised when it opens again: workers then read its file anew.';
+
+COMMENT ON COLUMN pushfleet.credential.fault_fingerprint IS 'Half a SHA-256 of the file that proved useless; stays until another one works or an operator resumes.';
+
+COMMENT ON COLUMN pushfleet.credential.state_detail IS 'What is wrong with it, for people; never a secret.';
 
 ALTER TABLE pushfleet.credential ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.credential_id_seq
@@ -972,7 +1263,8 @@ CREATE TABLE pushfleet.job (
     ordinal smallint NOT NULL,
     attempts smallint DEFAULT 0 NOT NULL,
     content_version bigint,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    first_attempt_at timestamp with time zone
 )
 PARTITION BY LIST (bucket_id);
 
@@ -981,6 +1273,8 @@ COMMENT ON COLUMN pushfleet.job.number IS 'With the run, the job for life: the s
 COMMENT ON COLUMN pushfleet.job.attempts IS 'Made before it came into this batch.';
 
 COMMENT ON COLUMN pushfleet.job.expires_at IS 'Collected jobs only: theirs differ within a batch.';
+
+COMMENT ON COLUMN pushfleet.job.first_attempt_at IS 'NULL: none was charged before it came into this batch';
 
 CREATE TABLE pushfleet.job_1 (
     batch_id bigint NOT NULL,
@@ -992,7 +1286,8 @@ CREATE TABLE pushfleet.job_1 (
     ordinal smallint NOT NULL,
     attempts smallint DEFAULT 0 NOT NULL,
     content_version bigint,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    first_attempt_at timestamp with time zone
 );
 
 CREATE TABLE pushfleet.lane_clock (
@@ -1032,9 +1327,15 @@ CREATE TABLE pushfleet.rate_second (
     key text NOT NULL,
     at_second timestamp with time zone NOT NULL,
     taken integer NOT NULL,
-    granted integer NOT NULL
+    granted integer NOT NULL,
+    slices integer[] DEFAULT array_fill(0, ARRAY[20]) NOT NULL,
+    campaign_slices integer[] DEFAULT array_fill(0, ARRAY[20]) NOT NULL
 )
 WITH (fillfactor='20');
+
+COMMENT ON COLUMN pushfleet.rate_second.slices IS 'Slots taken of each slice; taken is their sum.';
+
+COMMENT ON COLUMN pushfleet.rate_second.campaign_slices IS 'Those of them that campaigns took.';
 
 CREATE TABLE pushfleet.reason (
     code smallint NOT NULL,
@@ -1054,6 +1355,11 @@ CREATE TABLE pushfleet.route (
     backoff interval DEFAULT '00:00:02'::interval NOT NULL,
     paused_reason smallint,
     paused_at timestamp with time zone,
+    ramp interval DEFAULT '00:01:00'::interval NOT NULL,
+    ramp_since timestamp with time zone,
+    slowed_at timestamp with time zone,
+    trips smallint DEFAULT 0 NOT NULL,
+    reopen_at timestamp with time zone,
     CONSTRAINT route_rates CHECK (((rate > 0) AND (slow_rate > 0))),
     CONSTRAINT route_state CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
@@ -1067,6 +1373,14 @@ COMMENT ON COLUMN pushfleet.route.rate IS 'Requests a second for the whole fleet
 COMMENT ON COLUMN pushfleet.route.slow_rate IS 'A 429 that one worker saw holds for all until slow_until.';
 
 COMMENT ON COLUMN pushfleet.route.backoff IS 'Before the first retry: 10 s for FCM.';
+
+COMMENT ON COLUMN pushfleet.route.ramp IS 'From its first request after a silence to its full rate, above 1,000 a second.';
+
+COMMENT ON COLUMN pushfleet.route.slowed_at IS 'When its slow_rate was last lowered.';
+
+COMMENT ON COLUMN pushfleet.route.trips IS 'Times in a row that its breaker opened; above 0 and open: it is on trial, at a trickle.';
+
+COMMENT ON COLUMN pushfleet.route.reopen_at IS 'When an open breaker lets the next trial begin; NULL = no breaker.';
 
 ALTER TABLE pushfleet.route ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.route_id_seq
@@ -1164,6 +1478,25 @@ ALTER TABLE pushfleet.subscriber ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDE
     CACHE 1
 );
 
+CREATE TABLE pushfleet.template (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    message jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT template_version CHECK ((version > 0))
+);
+
+ALTER TABLE pushfleet.template ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.template_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE pushfleet.worker (
     id uuid NOT NULL,
     lease_until timestamp with time zone NOT NULL,
@@ -1200,6 +1533,9 @@ ALTER TABLE ONLY pushfleet.campaign
 
 ALTER TABLE ONLY pushfleet.campaign
     ADD CONSTRAINT campaign_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.channel
+    ADD CONSTRAINT channel_pkey PRIMARY KEY (app_id, id);
 
 ALTER TABLE ONLY pushfleet.content_version
     ADD CONSTRAINT content_version_pkey PRIMARY KEY (id);
@@ -1261,8 +1597,17 @@ ALTER TABLE ONLY pushfleet.run_route
 ALTER TABLE ONLY pushfleet.run_total
     ADD CONSTRAINT run_total_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE pushfleet.subscriber
+    ADD CONSTRAINT subscriber_is_no_topic CHECK (((app_id < 0) OR (transport <> 2) OR (("left"(address, 8) <> '/topics/'::text) AND ("left"(address, 10) <> 'condition:'::text)))) NOT VALID;
+
 ALTER TABLE ONLY pushfleet.subscriber
     ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
+
+ALTER TABLE ONLY pushfleet.template
+    ADD CONSTRAINT template_app_id_name_version_key UNIQUE (app_id, name, version);
+
+ALTER TABLE ONLY pushfleet.template
+    ADD CONSTRAINT template_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pushfleet.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
@@ -1316,6 +1661,12 @@ CREATE INDEX subscriber_by_app ON pushfleet.subscriber USING btree (shard, app_i
 CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id) WHERE (user_id IS NOT NULL);
 
 CREATE UNIQUE INDEX subscriber_external ON pushfleet.subscriber USING btree (shard, app_id, external_id);
+
+CREATE TRIGGER campaign_has_target BEFORE INSERT ON pushfleet.campaign FOR EACH ROW EXECUTE FUNCTION pushfleet.make_campaign_target();
+
+CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_version FOR EACH ROW EXECUTE FUNCTION pushfleet.complete_content_version();
+
+CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
 
 REVOKE ALL ON FUNCTION pushfleet.cancel_notification(which bigint) FROM PUBLIC;
 
