@@ -21,7 +21,7 @@ struct PushfleetCommand: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, RunCommand.self, AppCommand.self, CredentialCommand.self, SubscriberCommand.self,
-            CampaignCommand.self, ReportCommand.self,
+            CampaignCommand.self, SegmentCommand.self, ReportCommand.self,
         ])
 
     static func main() async {

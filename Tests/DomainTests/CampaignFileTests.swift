@@ -122,7 +122,9 @@ struct CampaignFileTests {
                 ]))
         #expect(
             file.schedule
-                == .cron(expression: "0 9 * * MON", zone: "Europe/Lisbon", Schedule.Policies(missed: .latest)))
+                == .cron(
+                    try #require(CronExpression("0 9 * * MON")), zone: "Europe/Lisbon",
+                    Schedule.Policies(missed: .latest)))
         #expect((file.perSecond, file.weight, file.holdout) == (20, 8, 0.05))
     }
 

@@ -73,6 +73,11 @@ struct CampaignReader {
             problems.add(
                 .variantInvalid, at: pointer, "There are no variants.", remedy: "Give one at least, or leave it out.")
         }
+        if elements.count > CampaignFile.maximumVariants {
+            problems.add(
+                .variantInvalid, at: pointer, "There are \(elements.count) variants.",
+                remedy: "Give at most \(CampaignFile.maximumVariants).")
+        }
         var names: Set<String> = []
         return elements.enumerated().compactMap { index, element in
             variant(element, at: pointer / index, delivery, names: &names)
@@ -115,7 +120,7 @@ struct CampaignReader {
     private mutating func refuseSilentTest(
         _ file: JSONMembers, _ message: MessageSource?, _ variants: [CampaignFile.MessageVariant]
     ) {
-        guard file.has("variants") else { return }
+        guard file.has("variants") || file.has("holdout") else { return }
         if case .inline(let message)? = message, message.silent { addSilentTest(file.pointer / "message") }
         for (index, variant) in variants.enumerated() {
             guard case .inline(let message)? = variant.message, message.silent else { continue }
@@ -125,8 +130,9 @@ struct CampaignReader {
 
     private mutating func addSilentTest(_ pointer: JSONPointer) {
         problems.add(
-            .silentWithABTest, at: pointer / "silent", "A silent push cannot be tested in variants.",
-            remedy: "Remove the variants, or show something.")
+            .silentWithABTest, at: pointer / "silent",
+            "A silent push cannot be tested in variants or against a holdout.",
+            remedy: "Remove the variants and the holdout, or show something.")
     }
 
     // MARK: - Small members
