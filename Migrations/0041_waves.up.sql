@@ -41,8 +41,22 @@ AS $$
 $$;
 SELECT pushfleet.refresh_time_zones();
 
+-- What a zone's clock shows at an instant. The zone is set for the function alone, not named in AT TIME ZONE, which takes
+-- CET, EET, MET and WET for abbreviations that know no summer time (manual, appendix B.4).
+CREATE FUNCTION pushfleet.local_time(instant timestamptz, zone text) RETURNS timestamp
+LANGUAGE plpgsql
+STABLE
+SET search_path = pushfleet, pg_temp
+SET timezone = 'UTC'
+AS $$
+BEGIN
+    PERFORM set_config('timezone', zone, true);
+    RETURN instant::timestamp;
+END
+$$;
+
 -- The instant at which a zone's clock first shows a time, or would have: where clocks jump over it, the first instant
--- after the jump; where they show it twice, the first of the two. NULL = the server does not know the zone.
+-- after the jump; where they show it twice, the first of the two. An unknown zone is an invalid_parameter_value.
 -- PostgreSQL by itself takes the later of two, and moves a time that was jumped over by as much as was jumped
 -- (DetermineTimeZoneOffset in its datetime.c).
 CREATE FUNCTION pushfleet.local_instant(wall timestamp, zone text) RETURNS timestamptz
@@ -52,18 +66,22 @@ SET search_path = pushfleet, pg_temp
 SET timezone = 'UTC'
 AS $$
 DECLARE
-    found timestamptz := wall AT TIME ZONE zone;
-    shown timestamp := found AT TIME ZONE zone;
+    found timestamptz;
+    shown timestamp;
     earlier timestamptz;
     low bigint;
     high bigint;
     middle bigint;
 BEGIN
+    -- As above; undone when the function ends. Casts between timestamp and timestamptz are by this zone.
+    PERFORM set_config('timezone', zone, true);
+    found := wall::timestamptz;
+    shown := found::timestamp;
     IF shown = wall THEN
         -- By the offset of the day before: an earlier instant where clocks went back in between.
         earlier := found - interval '24 h';
-        earlier := wall - ((earlier AT TIME ZONE zone) - (earlier AT TIME ZONE 'UTC'));
-        IF earlier < found AND (earlier AT TIME ZONE zone) = wall THEN
+        earlier := (wall - (earlier::timestamp - (earlier AT TIME ZONE 'UTC'))) AT TIME ZONE 'UTC';
+        IF earlier < found AND earlier::timestamp = wall THEN
             RETURN earlier;
         END IF;
         RETURN found;
@@ -73,7 +91,7 @@ BEGIN
     low := high - ceil(abs(extract(epoch FROM shown - wall)))::bigint - 1;
     WHILE high - low > 1 LOOP
         middle := low + (high - low) / 2;
-        IF (to_timestamp(middle) AT TIME ZONE zone) < wall THEN
+        IF to_timestamp(middle)::timestamp < wall THEN
             low := middle;
         ELSE
             high := middle;
@@ -118,7 +136,7 @@ BEGIN
     ELSIF past_local = 1 THEN
         RETURN '-infinity';
     END IF;
-    day := (begun_at AT TIME ZONE known)::date;
+    day := pushfleet.local_time(begun_at, known)::date;
     due := pushfleet.local_instant(day + wall::time, known);
     IF due < begun_at THEN
         due := pushfleet.local_instant(day + 1 + wall::time, known);

@@ -20,8 +20,9 @@ extension PostgresConnection {
         var wall = WallMinute(
             try await query(
                 """
-                SELECT floor(extract(epoch FROM (\(after.timestamp) AT TIME ZONE \(zone)) - timestamp '1970-01-01') / 60)
-                    ::bigint
+                SELECT floor(extract(
+                    epoch FROM pushfleet.local_time(\(after.timestamp), \(zone)) - timestamp '1970-01-01'
+                ) / 60)::bigint
                 """)[0].int64(0))
         while found.count < limit {
             var minutes: [Int64] = []

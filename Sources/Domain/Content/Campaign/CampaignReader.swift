@@ -21,10 +21,11 @@ struct CampaignReader {
         let (delivery, perUser) = delivery(file)
         let variants = variants(file, delivery)
         let message = message(file, delivery, isOptional: file.has("variants"))
-        refuseSilentTest(file, message, variants)
+        let holdout = holdout(file)
+        refuseSilentTest(file, message, variants, holdout)
         let campaign = CampaignFile(
             app: label("app", of: file), name: label("name", of: file), idempotencyKey: idempotencyKey(file),
-            message: message, messageJSON: file["message"]?.text, variants: variants, holdout: holdout(file),
+            message: message, messageJSON: file["message"]?.text, variants: variants, holdout: holdout,
             delivery: delivery, perUser: perUser, audience: audience(file), schedule: schedule(file),
             perSecond: perSecond(file), weight: weight(file))
         try problems.throwIfAny()
@@ -118,9 +119,10 @@ struct CampaignReader {
 
     /// A background push shows nothing that two groups could differ in.
     private mutating func refuseSilentTest(
-        _ file: JSONMembers, _ message: MessageSource?, _ variants: [CampaignFile.MessageVariant]
+        _ file: JSONMembers, _ message: MessageSource?, _ variants: [CampaignFile.MessageVariant],
+        _ holdout: Double
     ) {
-        guard file.has("variants") || file.has("holdout") else { return }
+        guard file.has("variants") || holdout > 0 else { return }
         if case .inline(let message)? = message, message.silent { addSilentTest(file.pointer / "message") }
         for (index, variant) in variants.enumerated() {
             guard case .inline(let message)? = variant.message, message.silent else { continue }
