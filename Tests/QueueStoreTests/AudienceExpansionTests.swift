@@ -71,6 +71,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 7, 100] as [Int32])
+    func `one per user goes to the newest device that belongs and can be sent to`(pageSize: Int32) async throws {
+        try await QueueFixture.run(subscribers: 12) { queue in
+            // Users a (1 to 4), b (5 to 8); the rest have none. Later ids registered earlier.
+            _ = try await queue.client.query(
+                """
+                UPDATE pushfleet.subscriber
+                SET user_id = CASE WHEN id <= 4 THEN 'a' WHEN id <= 8 THEN 'b' END,
+                    registered_at = now() - id * interval '1 h',
+                    state = CASE WHEN id = 1 THEN 3 ELSE 1 END,
+                    transport = CASE WHEN id = 2 THEN 3 ELSE 2 END,
+                    tags = CASE WHEN id = 5 THEN '{}' ELSE ARRAY['in'] END
+                """)
+            let body = queue.campaign(audience: #"{"tag": ["in"]}"#, #""delivery": {"perUser": "newest"}"#)
+            let plan = try await queue.admin.plan(
+                try CampaignFile.parse(Array(body.utf8), mode: .strict), exact: true)
+            let run = Run.ID(try await queue.create(body).run)
+            try await queue.expand(run, pageSize: pageSize)
+            #expect(
+                try await queue.texts("SELECT number::text FROM pushfleet.job ORDER BY job.number")
+                    == ["3", "6", "9", "10", "11", "12"])
+            #expect(
+                try await queue.texts("SELECT number::text FROM pushfleet.delivery WHERE reason = 45 ORDER BY number")
+                    == ["4", "7", "8"])
+            #expect(plan.sent == 6 && plan.targeted == 11)
+            #expect(plan.skipped.first { $0.name == "not_newest" }?.subscribers == 3)
+        }
+    }
+
     /// Backends are killed in the middle of pages as well as between them, while two schedulers expand.
     @Test func `schedulers that are killed again and again leave the jobs of one uninterrupted expansion`() async throws
     {

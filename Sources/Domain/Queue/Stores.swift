@@ -25,6 +25,22 @@ package protocol BatchStore: Sendable {
     func now() async throws -> Instant
 }
 
+/// What a look at the recurring campaigns came to.
+package struct BegunOccurrences: Sendable, Equatable {
+    package var begun = 0
+    /// Missed or overlapping ones that the campaign's policies pass over.
+    package var passedOver = 0
+    /// Runs that had waited for the one before them.
+    package var released = 0
+    package init() {}
+
+    package static func += (sum: inout Self, other: Self) {
+        sum.begun += other.begun
+        sum.passedOver += other.passedOver
+        sum.released += other.released
+    }
+}
+
 /// What a scheduler asks of the queue. Calls may race with another scheduler's: whoever comes second finds nothing to do.
 package protocol ScheduleStore: Sendable {
     func shards() async throws -> [Shard]
@@ -48,21 +64,6 @@ package protocol ScheduleStore: Sendable {
     func ensureDays() async throws
     /// Waits for a hint that work arrived, at most `atMost`. A hint may be missing or false: polling is the truth.
     func waitForHint(atMost: Duration) async
-}
-
-package struct BegunOccurrences: Sendable, Equatable {
-    package var begun = 0
-    /// Missed or overlapping ones that the campaign's policies pass over.
-    package var passedOver = 0
-    /// Runs that had waited for the one before them.
-    package var released = 0
-    package init() {}
-
-    package static func += (sum: inout Self, other: Self) {
-        sum.begun += other.begun
-        sum.passedOver += other.passedOver
-        sum.released += other.released
-    }
 }
 
 package struct ExpandedPage: Sendable {

@@ -20,6 +20,7 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case holdout = 40
     case noTimeZone = 41
     case hourPast = 42
+    case notNewest = 45
     // The network's.
     case notSent = 100
     case timedOut = 101
@@ -64,6 +65,7 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .holdout: "holdout"
         case .noTimeZone: "no_time_zone"
         case .hourPast: "hour_past"
+        case .notNewest: "not_newest"
         case .notSent: "not_sent"
         case .timedOut: "timed_out"
         case .connectionLost: "connection_lost"

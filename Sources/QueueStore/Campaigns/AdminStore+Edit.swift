@@ -110,7 +110,7 @@ extension AdminStore {
             SET audience = \(PostgresJSON(terms.audience.json.text)), variant_bounds = \(terms.file.variantBounds),
                 ttl = \(PostgresInterval(.seconds(terms.file.delivery.ttlSeconds ?? 2_419_200))),
                 missing_zone = \(policies.missingZone.code), past_local = \(policies.pastLocal.code),
-                plan = \(terms.plan),
+                plan = \(terms.plan), one_per_user = \(terms.file.perUser == .newest),
                 occurrence_at = CASE WHEN \(isRecurring) THEN occurrence_at ELSE \(times.dueAt.timestamp) END,
                 due_at = CASE WHEN \(isRecurring) THEN due_at ELSE \(times.dueAt.timestamp) END,
                 expand_at = CASE WHEN \(isRecurring) THEN expand_at ELSE \(times.expandAt?.timestamp) END,

@@ -31,7 +31,7 @@ extension AdminStore {
         let share = exact || rows <= Self.sampleSize ? 100 : 100 * Self.sampleSize / rows
         var statement = PlanStatement(
             app: app, predicate: try audience.predicate(), policies: file.schedule.policies, bounds: file.variantBounds,
-            share: share)
+            onePerUser: file.perUser == .newest, share: share)
         switch file.schedule {
         case .now: break
         case .at(let instant, _): statement.dueAt = instant

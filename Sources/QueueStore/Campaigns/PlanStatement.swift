@@ -13,6 +13,7 @@ struct PlanStatement {
     var begunAt: Instant?
     var policies: Schedule.Policies
     var bounds: [Double]?
+    var onePerUser: Bool
     /// Per cent of the table's pages that are read; 100 = all.
     var share: Double
 
@@ -27,19 +28,35 @@ struct PlanStatement {
             WHERE app.id = \(app.rawValue)
         ),
         picked AS MATERIALIZED (
-            SELECT read.transport, read.service, read.is_out, read.time_zone, read.language, read.variant, count(*) AS n
+            SELECT read.transport, read.service, read.is_out, read.is_older, read.time_zone, read.language, read.variant,
+                count(*) AS n
             FROM (
                 SELECT s.transport, s.service, s.state > 2 AS is_out, s.language,
                     CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END AS time_zone,
                     CASE WHEN \(bounds) IS NOT NULL THEN
                         width_bucket(pushfleet.test_place(0, s.user_id, s.id), \(bounds))
-                    END AS variant
+                    END AS variant,
+                    \(onePerUser) AND s.user_id IS NOT NULL AND s.state <= 2 AND EXISTS (
+                        SELECT
+                        FROM (SELECT s.user_id, s.registered_at, s.id) own
+                        JOIN pushfleet.subscriber s
+                            ON s.shard = ANY (this.shards)
+                            AND s.app_id = this.app_id
+                            AND s.user_id = own.user_id
+                            AND (s.registered_at, s.id) > (own.registered_at, own.id)
+                        JOIN pushfleet.route
+                            ON route.app_id = s.app_id
+                            AND route.transport = s.transport
+                            AND route.service = s.service
+                            AND route.state <> 2
+                        WHERE s.state <= 2 AND \(predicate)
+                    ) AS is_older
                 FROM this
                 JOIN pushfleet.subscriber s TABLESAMPLE SYSTEM (\(share))
                     ON s.shard = ANY (this.shards) AND s.app_id = this.app_id
                 WHERE \(predicate)
             ) read
-            GROUP BY read.transport, read.service, read.is_out, read.time_zone, read.language, read.variant
+            GROUP BY read.transport, read.service, read.is_out, read.is_older, read.time_zone, read.language, read.variant
         ),
         zone AS MATERIALIZED (
             SELECT own.time_zone,
@@ -57,6 +74,7 @@ struct PlanStatement {
                 WHEN route.id IS NULL THEN 2
                 WHEN zone.due_at IS NULL THEN 41
                 WHEN zone.due_at = '-infinity' THEN 42
+                WHEN picked.is_older THEN 45
                 WHEN picked.variant = 0 THEN 40
                 ELSE 0
             END::smallint AS skip,

@@ -65,7 +65,7 @@ struct RunTerms {
             INSERT INTO pushfleet.run (
                 app_id, campaign_id, occurrence_at, weight, in_doubt, announce_window, rate, content_version,
                 variant_versions, variant_bounds, due_at, local_at, zone_rules, missing_zone, past_local, expand_at,
-                audience, audience_as_of, ttl, is_test, plan
+                audience, audience_as_of, ttl, one_per_user, is_test, plan
             )
             VALUES (
                 \(app.rawValue), \(campaign), \(occurrenceAt.timestamp), \(Int32(file.weight)),
@@ -74,7 +74,8 @@ struct RunTerms {
                 \(isTest ? nil : file.variantBounds), \(times.dueAt.timestamp), \(times.localAt)::text::timestamp,
                 \(times.zoneRules), \(policies.missingZone.code), \(policies.pastLocal.code),
                 coalesce(\(times.expandAt?.timestamp), 'infinity'), \(PostgresJSON(audience.json.text)),
-                \(times.audienceAsOf.timestamp), \(ttl), \(isTest), \(plan)
+                \(times.audienceAsOf.timestamp), \(ttl), \(file.perUser == .newest && !isTest), \(isTest),
+                \(plan)
             )
             ON CONFLICT (campaign_id, occurrence_at) DO NOTHING
             RETURNING id

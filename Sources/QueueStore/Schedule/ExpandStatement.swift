@@ -30,9 +30,9 @@ struct ExpandStatement {
         ),
         this AS MATERIALIZED (
             SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
-                run.expand_at, run.past_local, run.audience_as_of, run.variant_bounds, run.variant_versions,
+                run.expand_at, run.past_local, run.one_per_user, run.audience_as_of, run.variant_bounds, run.variant_versions,
                 coalesce(run.campaign_id, run.id) AS test_key,
-                app.time_zone, CASE run.missing_zone WHEN 0 THEN app.time_zone END AS fallback_zone,
+                app.shards, CASE run.missing_zone WHEN 0 THEN app.time_zone END AS fallback_zone,
                 (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
                 coalesce((
                     SELECT clock.vtime
@@ -45,7 +45,7 @@ struct ExpandStatement {
         ),
         page AS MATERIALIZED (
             -- Grouped by plain columns, for which the planner knows how many groups there are.
-            SELECT read.transport, read.service, read.is_out, read.time_zone, read.variant, read.matched,
+            SELECT read.transport, read.service, read.is_out, read.is_older, read.time_zone, read.variant, read.matched,
                 array_agg(read.id) FILTER (WHERE read.matched) AS ids, count(*)::int AS n, max(read.id) AS last_id
             FROM (
                 SELECT s.id, s.transport, s.service, s.state > 2 AS is_out,
@@ -53,7 +53,22 @@ struct ExpandStatement {
                     CASE WHEN this.variant_bounds IS NOT NULL THEN
                         width_bucket(pushfleet.test_place(this.test_key, s.user_id, s.id), this.variant_bounds)
                     END AS variant,
-                    s.registered_at <= this.audience_as_of AND \(predicate) AS matched
+                    s.registered_at <= this.audience_as_of AND \(predicate) AS matched,
+                    this.one_per_user AND s.user_id IS NOT NULL AND s.state <= 2 AND \(predicate) AND EXISTS (
+                        SELECT
+                        FROM (SELECT s.user_id, s.registered_at, s.id) own
+                        JOIN pushfleet.subscriber s
+                            ON s.shard = ANY (this.shards)
+                            AND s.app_id = this.app_id
+                            AND s.user_id = own.user_id
+                            AND (s.registered_at, s.id) > (own.registered_at, own.id)
+                        JOIN pushfleet.route
+                            ON route.app_id = s.app_id
+                            AND route.transport = s.transport
+                            AND route.service = s.service
+                            AND route.state <> 2
+                        WHERE s.state <= 2 AND s.registered_at <= this.audience_as_of AND \(predicate)
+                    ) AS is_older
                 FROM progress
                 CROSS JOIN this
                 CROSS JOIN LATERAL (
@@ -68,7 +83,8 @@ struct ExpandStatement {
                     LIMIT \(pageSize)
                 ) s
             ) read
-            GROUP BY read.transport, read.service, read.is_out, read.time_zone, read.variant, read.matched
+            GROUP BY read.transport, read.service, read.is_out, read.is_older, read.time_zone, read.variant,
+                read.matched
         ),
         zone AS MATERIALIZED (
             SELECT own.time_zone,
@@ -82,13 +98,14 @@ struct ExpandStatement {
         ),
         way AS (
             -- Each group's route, due instant, or why it is skipped: 1 not active, 2 no route, 41 no time zone, 42 hour
-            -- past, 40 held out. Last, so that those held out would have been sent to.
+            -- past, 45 not the user's newest, 40 held out. Last, so that those held out would have been sent to.
             SELECT coalesce(route.id, 0) AS route_id,
                 CASE
                     WHEN page.is_out THEN 1
                     WHEN route.id IS NULL THEN 2
                     WHEN zone.due_at IS NULL THEN 41
                     WHEN zone.due_at = '-infinity' THEN 42
+                    WHEN page.is_older THEN 45
                     WHEN page.variant = 0 THEN 40
                     ELSE 0
                 END AS skip,

@@ -46,7 +46,7 @@ package struct CampaignFile: Sendable, Equatable {
     /// Who of a user's installations gets it.
     package enum PerUser: String, Sendable, CaseIterable {
         case all
-        /// The one that was seen last.
+        /// Of those that can be sent to, the one that registered last.
         case newest
     }
 }
