@@ -64,7 +64,7 @@ import Testing
                 "UPDATE pushfleet.subscriber SET registered_at = now() + interval '1 min' WHERE id > 20")
             let stale = ExpandStatement(
                 shard: queue.shard, run: run, pageSize: 100, audience: PostgresJSON(#"{"tag": ["x"]}"#),
-                predicate: "true")
+                predicate: "true", onePerUser: false)
             #expect(try await queue.client.query(stale.query).isEmpty)
             try await queue.expand(run)
             #expect(try await queue.accounting(run).targeted == 20)

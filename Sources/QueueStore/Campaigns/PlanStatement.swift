@@ -17,6 +17,10 @@ struct PlanStatement {
     /// Per cent of the table's pages that are read; 100 = all.
     var share: Double
 
+    private var isOlder: PostgresFragment {
+        onePerUser ? .hasNewerDevice(predicate: predicate, asOf: "now()") : "false"
+    }
+
     var query: PostgresQuery {
         """
         WITH this AS MATERIALIZED (
@@ -36,21 +40,7 @@ struct PlanStatement {
                     CASE WHEN \(bounds) IS NOT NULL THEN
                         width_bucket(pushfleet.test_place(0, s.user_id, s.id), \(bounds))
                     END AS variant,
-                    \(onePerUser) AND s.user_id IS NOT NULL AND s.state <= 2 AND EXISTS (
-                        SELECT
-                        FROM (SELECT s.user_id, s.registered_at, s.id) own
-                        JOIN pushfleet.subscriber s
-                            ON s.shard = ANY (this.shards)
-                            AND s.app_id = this.app_id
-                            AND s.user_id = own.user_id
-                            AND (s.registered_at, s.id) > (own.registered_at, own.id)
-                        JOIN pushfleet.route
-                            ON route.app_id = s.app_id
-                            AND route.transport = s.transport
-                            AND route.service = s.service
-                            AND route.state <> 2
-                        WHERE s.state <= 2 AND \(predicate)
-                    ) AS is_older
+                    \(isOlder) AS is_older
                 FROM this
                 JOIN pushfleet.subscriber s TABLESAMPLE SYSTEM (\(share))
                     ON s.shard = ANY (this.shards) AND s.app_id = this.app_id

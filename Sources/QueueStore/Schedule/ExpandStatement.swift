@@ -19,6 +19,13 @@ struct ExpandStatement {
     var audience: PostgresJSON
     /// The same, compiled, about a subscriber `s`.
     var predicate: PostgresFragment
+    /// Only the newest device of each user, as the run says.
+    var onePerUser: Bool
+
+    /// Written out only where it is asked for: the planner takes it for dear and would have every page compiled.
+    private var isOlder: PostgresFragment {
+        onePerUser ? .hasNewerDevice(predicate: predicate, asOf: "this.audience_as_of") : "false"
+    }
 
     var query: PostgresQuery {
         """
@@ -30,7 +37,7 @@ struct ExpandStatement {
         ),
         this AS MATERIALIZED (
             SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
-                run.expand_at, run.past_local, run.one_per_user, run.audience_as_of, run.variant_bounds, run.variant_versions,
+                run.expand_at, run.past_local, run.audience_as_of, run.variant_bounds, run.variant_versions,
                 coalesce(run.campaign_id, run.id) AS test_key,
                 app.shards, CASE run.missing_zone WHEN 0 THEN app.time_zone END AS fallback_zone,
                 (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
@@ -42,6 +49,7 @@ struct ExpandStatement {
             FROM pushfleet.run
             JOIN pushfleet.app ON app.id = run.app_id
             WHERE run.id = \(run.rawValue) AND run.status IN (1, 2) AND run.audience = \(audience)
+                AND run.one_per_user = \(onePerUser)
         ),
         page AS MATERIALIZED (
             -- Grouped by plain columns, for which the planner knows how many groups there are.
@@ -54,21 +62,7 @@ struct ExpandStatement {
                         width_bucket(pushfleet.test_place(this.test_key, s.user_id, s.id), this.variant_bounds)
                     END AS variant,
                     s.registered_at <= this.audience_as_of AND \(predicate) AS matched,
-                    this.one_per_user AND s.user_id IS NOT NULL AND s.state <= 2 AND \(predicate) AND EXISTS (
-                        SELECT
-                        FROM (SELECT s.user_id, s.registered_at, s.id) own
-                        JOIN pushfleet.subscriber s
-                            ON s.shard = ANY (this.shards)
-                            AND s.app_id = this.app_id
-                            AND s.user_id = own.user_id
-                            AND (s.registered_at, s.id) > (own.registered_at, own.id)
-                        JOIN pushfleet.route
-                            ON route.app_id = s.app_id
-                            AND route.transport = s.transport
-                            AND route.service = s.service
-                            AND route.state <> 2
-                        WHERE s.state <= 2 AND s.registered_at <= this.audience_as_of AND \(predicate)
-                    ) AS is_older
+                    \(isOlder) AS is_older
                 FROM progress
                 CROSS JOIN this
                 CROSS JOIN LATERAL (

@@ -12,7 +12,7 @@ extension PostgresScheduleStore {
         let stored = row.json(0)
         let statement = ExpandStatement(
             shard: shard, run: run, pageSize: pageSize, audience: PostgresJSON(stored),
-            predicate: try Audience(storedJSON: stored).predicate())
+            predicate: try Audience(storedJSON: stored).predicate(), onePerUser: row.bool(1))
         let rows = try await client.query(statement.query, deadline: .seconds(60))
         checkpoints.reach(.afterPage)
         return rows.first.map { ExpandedPage(targeted: Int($0.int32(0)), complete: $0.bool(1)) }
@@ -22,7 +22,7 @@ extension PostgresScheduleStore {
 extension PostgresQuery {
     static func audience(of run: Run.ID) -> PostgresQuery {
         """
-        SELECT audience
+        SELECT audience, one_per_user
         FROM pushfleet.run
         WHERE id = \(run.rawValue)
         """
