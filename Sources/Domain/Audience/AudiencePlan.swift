@@ -3,6 +3,10 @@ package struct AudiencePlan: Sendable, Codable, Equatable {
     package struct Share: Sendable, Codable, Equatable {
         package var name: String
         package var subscribers: Int64
+        package init(name: String, subscribers: Int64) {
+            self.name = name
+            self.subscribers = subscribers
+        }
     }
     package struct Wave: Sendable, Codable, Equatable {
         /// RFC 3339, in UTC.

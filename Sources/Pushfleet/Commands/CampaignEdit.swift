@@ -21,10 +21,13 @@ struct CampaignEdit: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let (changed, body) = try readCampaign(file)
+            var reading = try CampaignReading(file)
+            let changed = reading.campaign
             try await database.withClient { client in
+                try await reading.complete(from: AdminStore(client))
+                try reading.requireFit()
                 let edited = try await AdminStore(client).editCampaign(
-                    Campaign.ID(Int64(campaign)), changed, body: body)
+                    Campaign.ID(Int64(campaign)), changed, body: reading.body)
                 if output.json { return writeOutput(try jsonLine(edited)) }
                 writeOutput("campaign \(campaign) says revision \(edited.revision) from now on\n")
                 for run in edited.runs { writeOutput("next: pushfleet report run \(run)\n") }
@@ -50,12 +53,15 @@ struct CampaignTest: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let (campaign, body) = try readCampaign(file)
+            var reading = try CampaignReading(file)
+            let campaign = reading.campaign
             let subscribers = subscriber.split(separator: ",").map(String.init)
             guard !subscribers.isEmpty else { throw CommandFailure("subscriber: name one at least") }
             try await database.withClient { client in
+                try await reading.complete(from: AdminStore(client))
+                try reading.requireFit()
                 let created = try await AdminStore(client).testCampaign(
-                    campaign, body: body, subscribers: subscribers, variant: variant)
+                    campaign, body: reading.body, subscribers: subscribers, variant: variant)
                 if output.json { return writeOutput(try jsonLine(created)) }
                 writeOutput("run \(created.run) is a test for \(subscribers.count)\n")
                 writeOutput("next: pushfleet campaign watch \(created.run)\n")

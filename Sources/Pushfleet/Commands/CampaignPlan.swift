@@ -2,7 +2,6 @@ import ArgumentParser
 import Domain
 import FoundationEssentials
 import QueueStore
-import Transports
 
 struct CampaignPlan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,12 +21,14 @@ struct CampaignPlan: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let (campaign, _) = try readCampaign(file)
+            let read = try CampaignReading(unweighed: file)
             let report = try await database.withClient { client in
                 let store = AdminStore(client)
+                var reading = read
+                try await reading.complete(from: store)
                 var report = PlanReport(
-                    plan: try await store.plan(campaign, exact: count), sizes: PlanReport.sizes(of: campaign))
-                report.check(try await store.credentials(app: campaign.app))
+                    plan: try await store.plan(read.campaign, exact: count), sizes: PlanReport.sizes(of: reading))
+                report.check(try await store.credentials(app: read.campaign.app))
                 return report
             }
             writeOutput(output.json ? try jsonLine(report) : report.text)
@@ -58,13 +59,10 @@ struct PlanReport: Encodable {
         self.sizes = sizes
     }
 
-    static func sizes(of campaign: CampaignFile) -> [Size] {
-        var alone = campaign
-        alone.variants = []
+    static func sizes(of reading: CampaignReading) -> [Size] {
         var largest: [String: Size] = [:]
-        for source in campaign.variants.isEmpty ? [campaign.message] : campaign.variants.map(\.message) {
-            alone.message = source
-            for size in weigh(alone) {
+        for (_, message) in reading.messages {
+            for size in reading.sizes(of: message) {
                 let row = Size(
                     transport: size.transport.name, language: size.language ?? "-", bytes: size.bytes,
                     limit: size.limit)
@@ -100,11 +98,12 @@ struct PlanReport: Encodable {
     }
 
     private static func fault(of credential: CredentialRecord) -> String? {
-        guard credential.transport == TransportKind.fcm.name else {
+        // A transport whose files are not read here has them read by its worker.
+        guard CredentialSecret.readers[credential.transport] != nil else {
             return FileManager.default.isReadableFile(atPath: credential.file) ? nil : "its file cannot be read here"
         }
         do {
-            _ = try FCMKeyFile(path: credential.file)
+            _ = try CredentialSecret(transport: credential.transport, path: credential.file)
             return nil
         } catch {
             return "\(error)"

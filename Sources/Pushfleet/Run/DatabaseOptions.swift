@@ -8,19 +8,33 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "PostgreSQL URL or conninfo without a password; default PUSHFLEET_DATABASE_URL, then PG*.")
     var database: String?
 
-    @Flag(help: "Prepare no statements: for a pooler in transaction mode.")
-    var unprepared = false
+    @Flag(help: "For a pooler in transaction mode; default PUSHFLEET_PREPARED_STATEMENTS=off, else they are used.")
+    var noPreparedStatements = false
+
+    /// Off behind a pooler in transaction mode, which passes no notifications on either.
+    var preparesStatements: Bool {
+        !noPreparedStatements && environment("PUSHFLEET_PREPARED_STATEMENTS") != "off"
+    }
 
     var configuration: PostgresConfiguration {
         PostgresConfiguration(
             database ?? environment("PUSHFLEET_DATABASE_URL") ?? "", applicationName: "pushfleet",
-            preparedStatements: !unprepared)
+            preparedStatements: preparesStatements)
+    }
+
+    /// Tries to connect, once: a user who named the wrong server learns it at once, where a role would wait.
+    /// - Throws: `PostgresError` that says what is wrong.
+    func requireReachable() async throws {
+        let connection = PostgresConnection(configuration, logger: Logger(label: "pushfleet.postgres"))
+        try await connection.connect(deadline: .seconds(5))
+        await connection.close()
     }
 
     /// A pool for one command's own statements, closed when `body` ends.
     func withClient<Result: Sendable>(
         connections: Int = 1, _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
+        try await requireReachable()
         let client = PostgresClient(
             configuration, connections: connections, logger: Logger(label: "pushfleet.postgres"))
         do {

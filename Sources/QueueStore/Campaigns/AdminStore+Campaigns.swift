@@ -29,6 +29,7 @@ extension AdminStore {
     /// - Throws: `AdminError` when another body stands under the idempotency key, or a name is unknown.
     package func createCampaign(_ file: CampaignFile, body: String) async throws -> CreatedCampaign {
         let app = try await appID(file.app)
+        let (file, template) = try await resolvingTemplate(of: file, app: app)
         let audience = try await writtenOut(file.audience ?? .all, app: app)
         try await checkZone(of: file.schedule)
         let plan = try await planRecord(file, audience: audience, app: app)
@@ -36,7 +37,7 @@ extension AdminStore {
             if let known = try await known(file, app: app, body: body, on: connection) { return known }
             let campaign = try await insertCampaign(file, app: app, body: body, on: connection)
             let content = try await ContentRevision.insert(
-                file, campaign: campaign, number: 1, body: body, on: connection)
+                file, campaign: campaign, number: 1, body: body, template: template, on: connection)
             if case .cron(let cron, let zone, let policies) = file.schedule {
                 let next = try await connection.firstOccurrence(of: cron, zone: zone, policies)
                 return try await setNext(next, of: campaign, on: connection)
@@ -138,5 +139,11 @@ extension AdminStore {
                 run: $0.int64(0), campaign: $0.int64(1), app: $0.string(2), name: $0.string(3), status: $0.string(4),
                 dueAt: $0.string(5), isTest: $0.bool(6))
         }
+    }
+
+    /// A campaign's runs, oldest first; empty when there is no such campaign.
+    package func runs(ofCampaign campaign: Int64) async throws -> [Run.ID] {
+        try await client.query("SELECT id FROM pushfleet.run WHERE campaign_id = \(campaign) ORDER BY id")
+            .map { Run.ID($0.int64(0)) }
     }
 }

@@ -19,6 +19,7 @@ extension AdminStore {
         -> EditedCampaign
     {
         let app = try await appID(file.app)
+        let (file, template) = try await resolvingTemplate(of: file, app: app)
         let audience = try await writtenOut(file.audience ?? .all, app: app)
         try await checkZone(of: file.schedule)
         let plan = try await planRecord(file, audience: audience, app: app)
@@ -33,7 +34,8 @@ extension AdminStore {
             try refuseLateChanges(from: before, to: file, isExpanded: isExpanded)
             let known = try await ContentRevision.latest(of: campaign.rawValue, on: connection)
             let content = try await ContentRevision.insert(
-                file, campaign: campaign.rawValue, number: known.number + 1, body: body, on: connection)
+                file, campaign: campaign.rawValue, number: known.number + 1, body: body, template: template,
+                on: connection)
             _ = try await connection.query(
                 """
                 UPDATE pushfleet.campaign
@@ -78,6 +80,9 @@ extension AdminStore {
         let staysRecurring = if case .cron = new.schedule { true } else { false }
         guard isRecurring == staysRecurring else {
             throw AdminError("schedule: a recurring campaign stays one; create another campaign")
+        }
+        if old.target != new.target {
+            throw AdminError("audience: a topic or condition stays what it is; create another campaign")
         }
         guard isExpanded else { return }
         if old.variants.map(\.name) != new.variants.map(\.name) || old.variantBounds != new.variantBounds {

@@ -11,6 +11,7 @@ extension AdminStore {
     /// - Throws: `AdminError` when a name in the file is unknown.
     package func plan(_ file: CampaignFile, exact: Bool) async throws -> AudiencePlan {
         let app = try await appID(file.app)
+        let (file, _) = try await resolvingTemplate(of: file, app: app)
         try await checkZone(of: file.schedule)
         let audience = try await writtenOut(file.audience ?? .all, app: app)
         return try await plan(file, audience: audience, app: app, exact: exact)
@@ -27,11 +28,19 @@ extension AdminStore {
     private func plan(
         _ file: CampaignFile, audience: Audience, app: App.ID, exact: Bool
     ) async throws -> AudiencePlan {
+        guard file.target == nil else {
+            // One request; FCM alone knows to how many.
+            var plan = AudiencePlan()
+            (plan.targeted, plan.sent, plan.sampled) = (1, 1, 1)
+            plan.transports = [.init(name: TransportKind.fcm.name, subscribers: 1)]
+            return plan
+        }
         let rows = Double(try await client.query(.subscriberEstimate)[0].int64(0))
         let share = exact || rows <= Self.sampleSize ? 100 : 100 * Self.sampleSize / rows
+        let isSilent = if case .inline(let message)? = file.message { message.silent } else { false }
         var statement = PlanStatement(
             app: app, predicate: try audience.predicate(), policies: file.schedule.policies, bounds: file.variantBounds,
-            onePerUser: file.perUser == .newest, share: share)
+            onePerUser: file.perUser == .newest, isSilent: isSilent, share: share)
         switch file.schedule {
         case .now: break
         case .at(let instant, _): statement.dueAt = instant

@@ -12,6 +12,9 @@ extension AdminStore {
         _ file: CampaignFile, body: String, subscribers externalIDs: [String], variant: String?
     ) async throws -> CreatedCampaign {
         let app = try await appID(file.app)
+        // The campaign's row would make a target of its own.
+        if file.target != nil { throw AdminError("audience: test the message with an audience of subscribers") }
+        let (file, _) = try await resolvingTemplate(of: file, app: app)
         let found = try await client.query(
             """
             SELECT s.external_id

@@ -10,9 +10,13 @@ struct ContentRevision {
     var variants: [Int64]?
 
     /// Writes a revision of a campaign.
-    /// - Parameter body: the file, whose `delivery` is kept with each message as it was written.
+    /// - Parameters:
+    ///   - file: with its templates' messages in their place.
+    ///   - body: the file, whose `delivery` is kept with each message as it was written.
+    ///   - template: where the one message was taken from.
     static func insert(
-        _ file: CampaignFile, campaign: Int64, number: Int32, body: String, on connection: PostgresConnection
+        _ file: CampaignFile, campaign: Int64, number: Int32, body: String, template: Int64? = nil,
+        on connection: PostgresConnection
     ) async throws -> ContentRevision {
         var messages: [(name: String?, message: String)] = file.variants.map { ($0.name, $0.messageJSON) }
         if messages.isEmpty { messages = [(nil, file.messageJSON ?? "{}")] }
@@ -23,11 +27,12 @@ struct ContentRevision {
                 try await connection.query(
                     """
                     INSERT INTO pushfleet.content_version (
-                        campaign_id, message, delivery, revision, variant, variant_name
+                        campaign_id, message, delivery, revision, variant, variant_name, template_id
                     )
                     VALUES (
                         \(campaign), \(PostgresJSON(each.message)),
-                        coalesce((\(PostgresJSON(body)))::jsonb -> 'delivery', '{}'), \(number), \(place), \(each.name)
+                        coalesce((\(PostgresJSON(body)))::jsonb -> 'delivery', '{}'), \(number), \(place), \(each.name),
+                        \(file.variants.isEmpty ? template : nil)
                     )
                     RETURNING id
                     """)[0].int64(0))

@@ -14,6 +14,8 @@ struct PlanStatement {
     var policies: Schedule.Policies
     var bounds: [Double]?
     var onePerUser: Bool
+    /// A silent push, which browsers do not get.
+    var isSilent: Bool
     /// Per cent of the table's pages that are read; 100 = all.
     var share: Double
 
@@ -61,6 +63,7 @@ struct PlanStatement {
         SELECT picked.transport, coalesce(route.id, 0), route.rate, picked.language,
             CASE
                 WHEN picked.is_out THEN 1
+                WHEN \(isSilent) AND picked.transport = 3 THEN 7
                 WHEN route.id IS NULL THEN 2
                 WHEN zone.due_at IS NULL THEN 41
                 WHEN zone.due_at = '-infinity' THEN 42

@@ -39,6 +39,15 @@ struct ExpandStatement {
             SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
                 run.expand_at, run.past_local, run.audience_as_of, run.variant_bounds, run.variant_versions,
                 coalesce(run.campaign_id, run.id) AS test_key,
+                -- Who is walked: the app's subscribers, or the one row that stands for a topic or condition.
+                coalesce((
+                    SELECT -campaign.target_id FROM pushfleet.campaign WHERE campaign.id = run.campaign_id
+                ), run.app_id) AS audience_id,
+                coalesce((
+                    SELECT content_version.message -> 'silent' = 'true'
+                    FROM pushfleet.content_version
+                    WHERE content_version.id = run.content_version
+                ), false) AS is_silent,
                 app.shards, CASE run.missing_zone WHEN 0 THEN app.time_zone END AS fallback_zone,
                 (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
                 coalesce((
@@ -71,7 +80,7 @@ struct ExpandStatement {
                         subscriber.user_id, subscriber.external_id, subscriber.tags, subscriber.attributes
                     FROM pushfleet.subscriber
                     WHERE subscriber.shard = \(shard.rawValue)
-                        AND subscriber.app_id = this.app_id
+                        AND subscriber.app_id = this.audience_id
                         AND subscriber.id > progress.last_subscriber_id
                     ORDER BY subscriber.id
                     LIMIT \(pageSize)
@@ -91,11 +100,12 @@ struct ExpandStatement {
             CROSS JOIN this
         ),
         way AS (
-            -- Each group's route, due instant, or why it is skipped: 1 not active, 2 no route, 41 no time zone, 42 hour
-            -- past, 45 not the user's newest, 40 held out. Last, so that those held out would have been sent to.
+            -- Each group's route, due instant, or why it is skipped: 1 not active, 7 a silent push, which takes a browser's
+            -- permission away, 2 no route, 41 no time zone, 42 hour past, 45 not the user's newest, 40 held out. Last, so that those held out would have been sent to.
             SELECT coalesce(route.id, 0) AS route_id,
                 CASE
                     WHEN page.is_out THEN 1
+                    WHEN this.is_silent AND page.transport = 3 THEN 7
                     WHEN route.id IS NULL THEN 2
                     WHEN zone.due_at IS NULL THEN 41
                     WHEN zone.due_at = '-infinity' THEN 42
