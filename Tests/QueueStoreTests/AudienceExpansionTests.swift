@@ -135,7 +135,7 @@ import Testing
 
     /// Kills whatever expands, from a connection of its own, until the run is expanded.
     private func shoot(_ queue: QueueFixture, _ run: Run.ID) async throws -> Int {
-        let gun = PostgresConnection(PostgresConfiguration(queue.database.url), logger: TemporaryDatabase.logger)
+        let gun = PostgresConnection(PostgresConfiguration(queue.database.directURL), logger: TemporaryDatabase.logger)
         try await gun.connect()
         var shots = 0
         while try await gun.query(
