@@ -34,7 +34,7 @@ JOIN pushfleet.app ON app.id = campaign.app_id
 CROSS JOIN LATERAL (
     SELECT count(*) AS n, min(run.due_at) AS first_due_at, max(run.due_at) AS last_due_at
     FROM pushfleet.run
-    WHERE run.campaign_id = campaign.id
+    WHERE run.campaign_id = campaign.id AND NOT run.is_test
 ) runs;
 COMMENT ON VIEW pushfleet_report.campaigns IS 'One row for each campaign.';
 
@@ -69,7 +69,8 @@ CROSS JOIN LATERAL (
     -- Since its first batch was due: what is settled by then, over the time.
     SELECT round((counted.targeted - counted.pending - counted.leased - counted.retrying) / nullif(
         extract(epoch FROM coalesce(run.closed_at, now()) - greatest(run.due_at, run.created_at)), 0), 1) AS per_second
-) speed;
+) speed
+WHERE NOT run.is_test;
 COMMENT ON VIEW pushfleet_report.runs IS
     'One row for each run: where its jobs are now, how fast it goes and how long it takes still. targeted is the sum of the ten columns after it.';
 
@@ -79,6 +80,7 @@ SELECT t.run_id, pushfleet_report.transport_name(route.transport) AS transport,
     t.asked AS language_asked, t.served AS language_served, t.variant, t.content_version,
     pushfleet_report.outcome_name(t.outcome) AS outcome, reason.name AS reason, sum(t.n)::bigint AS jobs
 FROM pushfleet.tally t
+JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
 JOIN pushfleet.reason ON reason.code = t.reason
 LEFT JOIN pushfleet.route ON route.id = t.route_id
 GROUP BY t.run_id, route.transport, t.asked, t.served, t.variant, t.content_version, t.outcome, reason.name;
@@ -89,7 +91,7 @@ CREATE VIEW pushfleet_report.hourly AS
 SELECT t.hour, app.name AS app, pushfleet_report.transport_name(route.transport) AS transport,
     pushfleet_report.outcome_name(t.outcome) AS outcome, sum(t.n)::bigint AS jobs
 FROM pushfleet.tally t
-JOIN pushfleet.run ON run.id = t.run_id
+JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
 JOIN pushfleet.app ON app.id = run.app_id
 LEFT JOIN pushfleet.route ON route.id = t.route_id
 GROUP BY t.hour, app.name, route.transport, t.outcome;
@@ -100,7 +102,7 @@ SELECT date_trunc('day', t.hour AT TIME ZONE 'UTC')::date AS day, app.name AS ap
     pushfleet_report.transport_name(route.transport) AS transport,
     pushfleet_report.outcome_name(t.outcome) AS outcome, sum(t.n)::bigint AS jobs
 FROM pushfleet.tally t
-JOIN pushfleet.run ON run.id = t.run_id
+JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
 JOIN pushfleet.app ON app.id = run.app_id
 LEFT JOIN pushfleet.route ON route.id = t.route_id
 GROUP BY 1, app.name, route.transport, t.outcome;
@@ -121,6 +123,7 @@ FROM (
         SELECT t.run_id, pushfleet_report.transport_name(route.transport) AS transport,
             CASE t.kind WHEN 1 THEN 'due to sent' ELSE 'sent to answered' END AS kind, t.class, sum(t.n) AS n
         FROM pushfleet.tally_latency t
+        JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
         LEFT JOIN pushfleet.route ON route.id = t.route_id
         GROUP BY t.run_id, route.transport, t.kind, t.class
     ) c
@@ -134,6 +137,7 @@ SELECT t.run_id, pushfleet_report.transport_name(route.transport) AS transport, 
     greatest(0, sum(t.attempts) - sum(t.n) FILTER (WHERE t.attempts > 0))::bigint AS retries,
     coalesce(sum(t.n) FILTER (WHERE t.outcome = 7), 0)::bigint AS in_doubt
 FROM pushfleet.tally t
+JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
 LEFT JOIN pushfleet.route ON route.id = t.route_id
 GROUP BY t.run_id, route.transport;
 COMMENT ON VIEW pushfleet_report.retries IS
@@ -154,7 +158,7 @@ CREATE VIEW pushfleet_report.newly_unregistered AS
 SELECT date_trunc('day', t.hour AT TIME ZONE 'UTC')::date AS day, app.name AS app,
     pushfleet_report.transport_name(route.transport) AS transport, sum(t.n)::bigint AS subscribers
 FROM pushfleet.tally t
-JOIN pushfleet.run ON run.id = t.run_id
+JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
 JOIN pushfleet.app ON app.id = run.app_id
 LEFT JOIN pushfleet.route ON route.id = t.route_id
 WHERE t.outcome = 3

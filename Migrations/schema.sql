@@ -776,6 +776,58 @@ CREATE FUNCTION pushfleet.latency_class(milliseconds double precision) RETURNS s
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT least(127, ceil(4 / ln(2::double precision) * ln(greatest(1, milliseconds)) - 1e-9))::smallint $$;
 
+CREATE FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+    found timestamptz;
+    shown timestamp;
+    earlier timestamptz;
+    low bigint;
+    high bigint;
+    middle bigint;
+BEGIN
+    -- As above; undone when the function ends. Casts between timestamp and timestamptz are by this zone.
+    PERFORM set_config('timezone', zone, true);
+    found := wall::timestamptz;
+    shown := found::timestamp;
+    IF shown = wall THEN
+        -- By the offset of the day before: an earlier instant where clocks went back in between.
+        earlier := found - interval '24 h';
+        earlier := (wall - (earlier::timestamp - (earlier AT TIME ZONE 'UTC'))) AT TIME ZONE 'UTC';
+        IF earlier < found AND earlier::timestamp = wall THEN
+            RETURN earlier;
+        END IF;
+        RETURN found;
+    END IF;
+    -- Zones change at whole seconds: the first that shows the time or a later one.
+    high := ceil(extract(epoch FROM found))::bigint;
+    low := high - ceil(abs(extract(epoch FROM shown - wall)))::bigint - 1;
+    WHILE high - low > 1 LOOP
+        middle := low + (high - low) / 2;
+        IF to_timestamp(middle)::timestamp < wall THEN
+            low := middle;
+        ELSE
+            high := middle;
+        END IF;
+    END LOOP;
+    RETURN to_timestamp(high);
+END
+$$;
+
+CREATE FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) RETURNS timestamp without time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+BEGIN
+    PERFORM set_config('timezone', zone, true);
+    RETURN instant::timestamp;
+END
+$$;
+
 CREATE FUNCTION pushfleet.make_campaign_target() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -912,6 +964,26 @@ END
 $$;
 
 COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
+
+CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH known AS MATERIALIZED (
+        SELECT lower(z.name) AS key, min(z.name) AS name
+        FROM pg_catalog.pg_timezone_names z
+        WHERE z.name <> 'localtime' AND z.name NOT LIKE 'posix%'
+        GROUP BY lower(z.name)
+    ),
+    gone AS (
+        DELETE FROM pushfleet.time_zone
+        WHERE time_zone.key NOT IN (SELECT known.key FROM known) AND EXISTS (SELECT FROM known)
+    )
+    INSERT INTO pushfleet.time_zone (key, name)
+    SELECT known.key, known.name
+    FROM known
+    ON CONFLICT (key) DO NOTHING
+$$;
 
 CREATE FUNCTION pushfleet.refuse_template_change() RETURNS trigger
     LANGUAGE plpgsql
@@ -1349,6 +1421,52 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.test_place(campaign bigint, user_id text, subscriber bigint) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT ('x' || left(md5(campaign || coalesce(':u:' || user_id, ':s:' || subscriber)), 13))::bit(52)::bigint
+        / 4503599627370496::float8
+$$;
+
+CREATE FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone text, fallback text, past_local smallint, begun_at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+    known text := coalesce((SELECT z.name FROM pushfleet.time_zone z WHERE z.key = lower(zone)), fallback);
+    due timestamptz;
+    day date;
+BEGIN
+    IF known IS NULL THEN
+        RETURN NULL;
+    END IF;
+    BEGIN
+        due := pushfleet.local_instant(wall, known);
+    EXCEPTION WHEN invalid_parameter_value THEN
+        IF fallback IS NULL THEN
+            RETURN NULL;
+        END IF;
+        known := fallback;
+        due := pushfleet.local_instant(wall, known);
+    END;
+    IF due >= begun_at THEN
+        RETURN due;
+    END IF;
+    IF past_local = 0 THEN
+        RETURN begun_at;
+    ELSIF past_local = 1 THEN
+        RETURN '-infinity';
+    END IF;
+    day := pushfleet.local_time(begun_at, known)::date;
+    due := pushfleet.local_instant(day + wall::time, known);
+    IF due < begun_at THEN
+        due := pushfleet.local_instant(day + 1 + wall::time, known);
+    END IF;
+    RETURN due;
+END
+$$;
+
 CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (
     SFUNC = array_cat,
     STYPE = anycompatiblearray
@@ -1397,6 +1515,7 @@ CREATE TABLE pushfleet.batch (
     settled integer GENERATED ALWAYS AS ((((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt)) STORED,
     marked bit varying NOT NULL,
     doubtful bit varying,
+    variant smallint,
     CONSTRAINT batch_announced CHECK ((((announced >= 0) AND (announced <= size)) AND ((state = ANY (ARRAY[1, 2])) OR (announced = 0)))),
     CONSTRAINT batch_born_done CHECK (((bucket_id IS NOT NULL) OR (state = 2))),
     CONSTRAINT batch_done_when_all CHECK (((state = 2) = ((((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt) = size))),
@@ -1439,6 +1558,8 @@ COMMENT ON COLUMN pushfleet.batch.marked IS 'A bit for each ordinal: it left thi
 
 COMMENT ON COLUMN pushfleet.batch.doubtful IS 'A bit for each ordinal: it may have left under an earlier epoch or attempt; NULL = none';
 
+COMMENT ON COLUMN pushfleet.batch.variant IS 'Of all its jobs; NULL = no test.';
+
 CREATE TABLE pushfleet.notification (
     shard smallint NOT NULL,
     id bigint NOT NULL,
@@ -1478,10 +1599,21 @@ CREATE TABLE pushfleet.run (
     paused_at timestamp with time zone,
     paused_reason smallint,
     paused_detail text,
+    audience jsonb DEFAULT '{"all": true}'::jsonb NOT NULL,
+    missing_zone smallint DEFAULT 0 NOT NULL,
+    past_local smallint DEFAULT 0 NOT NULL,
+    zone_rules text,
+    is_test boolean DEFAULT false NOT NULL,
+    plan jsonb,
+    variant_bounds double precision[],
+    variant_versions bigint[],
+    one_per_user boolean DEFAULT false NOT NULL,
     CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
     CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
     CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_lane CHECK ((lane = ANY (ARRAY[0, 1]))),
+    CONSTRAINT run_missing_zone CHECK ((missing_zone = ANY (ARRAY[0, 1]))),
+    CONSTRAINT run_past_local CHECK ((past_local = ANY (ARRAY[0, 1, 2]))),
     CONSTRAINT run_rate CHECK ((rate > 0)),
     CONSTRAINT run_retry_horizon CHECK ((retry_horizon > '00:00:00'::interval)),
     CONSTRAINT run_status CHECK ((status = ANY (ARRAY[1, 2, 3, 4]))),
@@ -1501,7 +1633,7 @@ COMMENT ON COLUMN pushfleet.run.announce_window IS 'Ordinals announced at a time
 
 COMMENT ON COLUMN pushfleet.run.local_at IS 'Wall time in each subscriber''s zone; due_at is not used then.';
 
-COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due.';
+COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due. infinity = when the run before it is over.';
 
 COMMENT ON COLUMN pushfleet.run.audience_as_of IS 'Only who had registered by then is targeted.';
 
@@ -1510,6 +1642,24 @@ COMMENT ON COLUMN pushfleet.run.retry_horizon IS 'No attempt later than this aft
 COMMENT ON COLUMN pushfleet.run.paused_reason IS 'Why it paused itself (pushfleet.reason); NULL = somebody paused it.';
 
 COMMENT ON COLUMN pushfleet.run.paused_detail IS 'The same in a sentence, with figures. No address, no content.';
+
+COMMENT ON COLUMN pushfleet.run.audience IS 'Checked, with segments written out as they were when the run was made. A page compares it with what it compiled.';
+
+COMMENT ON COLUMN pushfleet.run.missing_zone IS 'A subscriber without a valid zone: 0 the app''s zone, 1 skip';
+
+COMMENT ON COLUMN pushfleet.run.past_local IS 'A zone whose hour had passed at expand_at: 0 send now, 1 skip, 2 next day';
+
+COMMENT ON COLUMN pushfleet.run.zone_rules IS 'Fingerprint of every zone''s instant when the run was made: differs where the zone data changed since.';
+
+COMMENT ON COLUMN pushfleet.run.is_test IS 'Sent to named subscribers for a look: left out of reports.';
+
+COMMENT ON COLUMN pushfleet.run.plan IS 'What was expected when the run was made; reports set the result beside it.';
+
+COMMENT ON COLUMN pushfleet.run.variant_bounds IS 'Who gets which variant: the place of the hash of campaign and user, in 0..1, among these bounds. Below the first: held out. NULL = no test.';
+
+COMMENT ON COLUMN pushfleet.run.variant_versions IS 'What each variant says, by its place; in place of content_version.';
+
+COMMENT ON COLUMN pushfleet.run.one_per_user IS 'Of a user''s devices in the audience that can be sent to, the one that registered last.';
 
 CREATE TABLE pushfleet.run_progress (
     shard smallint NOT NULL,
@@ -1722,7 +1872,8 @@ CREATE TABLE pushfleet.campaign (
     body jsonb NOT NULL,
     state smallint DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    target_id bigint
+    target_id bigint,
+    next_at timestamp with time zone
 );
 
 COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
@@ -1730,6 +1881,8 @@ COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same
 COMMENT ON COLUMN pushfleet.campaign.state IS '1 active, 2 refused, 3 over';
 
 COMMENT ON COLUMN pushfleet.campaign.target_id IS 'The one row of subscriber that stands for the topic or condition. It belongs to no app: its app_id is -target_id.';
+
+COMMENT ON COLUMN pushfleet.campaign.next_at IS 'Recurring campaigns: the occurrence that has no run yet. NULL = none.';
 
 ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.campaign_id_seq
@@ -1765,6 +1918,9 @@ CREATE TABLE pushfleet.content_version (
     app_id bigint,
     channel jsonb,
     template_id bigint,
+    revision integer DEFAULT 1 NOT NULL,
+    variant smallint,
+    variant_name text,
     standing_run bigint,
     digest bytea
 );
@@ -1772,6 +1928,10 @@ CREATE TABLE pushfleet.content_version (
 COMMENT ON COLUMN pushfleet.content_version.channel IS 'The app''s definition of the Android channel that the message names, as it was then.';
 
 COMMENT ON COLUMN pushfleet.content_version.template_id IS 'Where the message was taken from.';
+
+COMMENT ON COLUMN pushfleet.content_version.revision IS 'Counts the edits of a campaign, from 1.';
+
+COMMENT ON COLUMN pushfleet.content_version.variant IS 'Place among the campaign''s variants, from 1; NULL = no test.';
 
 COMMENT ON COLUMN pushfleet.content_version.standing_run IS 'Set when single notifications brought it.';
 
@@ -2085,6 +2245,15 @@ CREATE TABLE pushfleet.run_total (
 
 COMMENT ON COLUMN pushfleet.run_total.audit_problems IS 'Rows that audit() found when the run had been closed; 0 is the good answer.';
 
+CREATE TABLE pushfleet.segment (
+    app_id bigint NOT NULL,
+    name text NOT NULL,
+    audience jsonb NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE pushfleet.segment IS 'Audiences under a name. A run keeps what a segment was when the run was made.';
+
 CREATE TABLE pushfleet.subscriber (
     shard smallint NOT NULL,
     id bigint NOT NULL,
@@ -2206,6 +2375,13 @@ ALTER TABLE pushfleet.template ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY 
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE pushfleet.time_zone (
+    key text NOT NULL,
+    name text NOT NULL
+);
+
+COMMENT ON TABLE pushfleet.time_zone IS 'Zones by lower-case name. A name that is not here, such as XYZ-9, is no zone.';
 
 CREATE TABLE pushfleet.token_change (
     id bigint NOT NULL,
@@ -2393,6 +2569,9 @@ ALTER TABLE ONLY pushfleet.run_route
 ALTER TABLE ONLY pushfleet.run_total
     ADD CONSTRAINT run_total_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY pushfleet.segment
+    ADD CONSTRAINT segment_pkey PRIMARY KEY (app_id, name);
+
 ALTER TABLE pushfleet.subscriber
     ADD CONSTRAINT subscriber_is_no_topic CHECK (((app_id < 0) OR (transport <> 2) OR (("left"(address, 8) <> '/topics/'::text) AND ("left"(address, 10) <> 'condition:'::text)))) NOT VALID;
 
@@ -2413,6 +2592,9 @@ ALTER TABLE ONLY pushfleet.template
 
 ALTER TABLE ONLY pushfleet.template
     ADD CONSTRAINT template_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.time_zone
+    ADD CONSTRAINT time_zone_pkey PRIMARY KEY (key);
 
 ALTER TABLE ONLY pushfleet.token_change
     ADD CONSTRAINT token_change_pkey PRIMARY KEY (id);
@@ -2439,6 +2621,8 @@ CREATE INDEX batch_held ON pushfleet.batch USING btree (shard, holder, claim_no)
 CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id, tag) WHERE (state = 0);
 
 CREATE INDEX batch_scheduled ON pushfleet.batch USING btree (shard, due_at) WHERE (state = 5);
+
+CREATE INDEX campaign_next ON pushfleet.campaign USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (state = 1));
 
 CREATE INDEX content_version_by_campaign ON pushfleet.content_version USING btree (campaign_id);
 
@@ -2467,6 +2651,8 @@ CREATE INDEX run_open ON pushfleet.run USING btree (status) WHERE (closed_at IS 
 CREATE INDEX run_progress_by_run ON pushfleet.run_progress USING btree (run_id);
 
 CREATE INDEX run_progress_unexpanded ON pushfleet.run_progress USING btree (shard, run_id) WHERE (NOT expanded);
+
+CREATE INDEX run_queued ON pushfleet.run USING btree (campaign_id) WHERE ((expand_at = 'infinity'::timestamp with time zone) AND (status = 1));
 
 CREATE INDEX run_route_head ON pushfleet.run_route USING btree (shard, lane, head) WHERE (head IS NOT NULL);
 

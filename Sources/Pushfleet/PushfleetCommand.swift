@@ -21,7 +21,8 @@ struct PushfleetCommand: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, RunCommand.self, AppCommand.self, CredentialCommand.self, SubscriberCommand.self,
-            CampaignCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self, ExplainCommand.self,
+            CampaignCommand.self, SegmentCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self,
+            ExplainCommand.self,
             TokenCommand.self,
         ])
 

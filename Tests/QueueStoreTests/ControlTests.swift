@@ -50,7 +50,10 @@ import Testing
             try await other.connect()
             _ = try await other.query("BEGIN")
             for run in runs {
-                let page = ExpandStatement(shard: queue.shard, run: run, pageSize: 20).query
+                let page = ExpandStatement(
+                    shard: queue.shard, run: run, pageSize: 20, audience: PostgresJSON(#"{"all": true}"#),
+                    predicate: "true", onePerUser: false
+                ).query
                 let written = try await other.query(page)
                 #expect(written.count == 1)
             }

@@ -43,11 +43,31 @@ extension BatchStore {
     }
 }
 
+/// What a look at the recurring campaigns came to.
+package struct BegunOccurrences: Sendable, Equatable {
+    package var begun = 0
+    /// Missed or overlapping ones that the campaign's policies pass over.
+    package var passedOver = 0
+    /// Runs that had waited for the one before them.
+    package var released = 0
+    package init() {}
+
+    package static func += (sum: inout Self, other: Self) {
+        sum.begun += other.begun
+        sum.passedOver += other.passedOver
+        sum.released += other.released
+    }
+}
+
 /// What a scheduler asks of the queue. Calls may race with another scheduler's: whoever comes second finds nothing to do.
 package protocol ScheduleStore: Sendable {
     func shards() async throws -> [Shard]
     /// Runs of that shard whose expansion is due and unfinished, oldest first.
     func unexpandedRuns(of shard: Shard) async throws -> [Run.ID]
+    /// Makes runs of the recurring campaigns' occurrences that are due, each once, and lets queued runs begin.
+    func beginOccurrences() async throws -> BegunOccurrences
+    /// Learns which time zones the database's server knows.
+    func refreshTimeZones() async throws
     /// Expands one page; nil = another scheduler is at it, or there is nothing to do.
     func expand(run: Run.ID, shard: Shard, pageSize: Int32) async throws -> ExpandedPage?
     /// Brings the pairs' heads up to date, at most once a second whoever calls.

@@ -19,6 +19,11 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case renderedURLInvalid = 21
     case payloadTooLarge = 22
     case contentInvalid = 23
+    // Decided by the expansion.
+    case holdout = 40
+    case noTimeZone = 41
+    case hourPast = 42
+    case notNewest = 45
     // The network's.
     case notSent = 100
     case timedOut = 101
@@ -133,6 +138,10 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .renderedURLInvalid: "rendered_url_invalid"
         case .payloadTooLarge: "payload_too_large"
         case .contentInvalid: "content_invalid"
+        case .holdout: "holdout"
+        case .noTimeZone: "no_time_zone"
+        case .hourPast: "hour_past"
+        case .notNewest: "not_newest"
         case .notSent: "not_sent"
         case .timedOut: "timed_out"
         case .connectionLost: "connection_lost"

@@ -52,7 +52,7 @@ struct FlushStatement {
             locked AS MATERIALIZED (
                 -- The latest version of each row, in the order of ids.
                 SELECT b.id, b.run_id, b.route_id, b.epoch, b.claim_no, b.tag, b.size, b.announced, b.marked, b.doubtful,
-                    b.expires_at, b.content_version
+                    b.expires_at, b.content_version, b.variant
                 FROM mine
                 JOIN pushfleet.batch b ON b.shard = \(flush.shard.rawValue) AND b.id = mine.id
                 WHERE b.holder = \(worker.uuid) AND b.state = 1 AND (SELECT count(*) FROM renewed) >= 0
@@ -62,7 +62,7 @@ struct FlushStatement {
             held AS MATERIALIZED (
                 -- The fence.
                 SELECT locked.id, locked.run_id, locked.route_id, locked.size, locked.announced, locked.marked,
-                    locked.doubtful, locked.expires_at, locked.content_version,
+                    locked.doubtful, locked.expires_at, locked.content_version, locked.variant,
                     least(locked.size, named.announce) AS announce,
                     locked.marked # locked.marked AS no_bits,
                     CASE WHEN run.status = 1 AND app.paused_at IS NOT NULL THEN 2::smallint ELSE run.status END
@@ -85,7 +85,7 @@ struct FlushStatement {
                 -- Only ordinals without a mark.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.outcome, i.status, i.reason, i.attempts,
                     i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.evidence,
-                    held.run_id, held.no_bits, held.policy, held.max_attempts,
+                    held.run_id, held.no_bits, held.policy, held.max_attempts, held.variant,
                     coalesce(i.job_content_version, held.content_version) AS content_version,
                     coalesce(i.job_expires_at, held.expires_at) AS expires_at,
                     CASE WHEN i.new_route = 0 THEN held.route_id ELSE i.new_route END AS route_id,
@@ -113,7 +113,7 @@ struct FlushStatement {
                 -- The outcome that stands. Attempts end those that were charged; a free one ends by its expiry alone.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.status, i.attempts, i.route_id,
                     i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.run_id, i.no_bits,
-                    i.content_version, i.expires_at, i.doubtful, i.left_now, i.due_at, i.first_attempt_at,
+                    i.content_version, i.variant, i.expires_at, i.doubtful, i.left_now, i.due_at, i.first_attempt_at,
                     i.outcome AS asked, i.evidence,
                     CASE WHEN i.outcome = 0 AND NOT i.free AND i.attempts >= i.max_attempts THEN 4 ELSE i.reason END
                         AS reason,
@@ -206,11 +206,11 @@ struct FlushStatement {
             final AS (
                 INSERT INTO pushfleet.delivery (
                     shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, status, reason,
-                    content_version, address_version, provider_id, language, sent_at, answer_ms
+                    content_version, address_version, provider_id, language, variant, sent_at, answer_ms
                 )
                 SELECT \(flush.shard.rawValue), f.run_id, f.number, f.subscriber_id, f.batch_id, f.ordinal, f.outcome,
                     f.attempts, f.status, f.reason, f.content_version, f.address_version, f.provider_id, f.language,
-                    now() - f.begun_ms * interval '1 ms', f.answer_ms
+                    f.variant, now() - f.begun_ms * interval '1 ms', f.answer_ms
                 FROM fresh f
                 WHERE f.outcome > 0
             ),

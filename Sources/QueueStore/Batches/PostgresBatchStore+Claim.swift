@@ -21,7 +21,8 @@ extension PostgresQuery {
     static func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) -> PostgresQuery {
         """
         WITH head AS MATERIALIZED (
-            SELECT pair.run_id, pair.route_id, pair.low_tag, run.announce_window, run.content_version, run.in_doubt,
+            SELECT pair.run_id, pair.route_id, pair.low_tag, run.announce_window, run.content_version,
+                run.variant_versions, run.in_doubt,
                 run.lane, run.max_attempts, (extract(epoch FROM run.retry_horizon) * 1000)::bigint AS horizon_ms,
                 run.rate AS run_rate, app.rate AS app_rate,
                 pushfleet.route_rate(
@@ -51,8 +52,8 @@ extension PostgresQuery {
             ORDER BY fair
         ),
         pick AS MATERIALIZED (
-            SELECT free.id, head.announce_window, head.content_version, head.in_doubt, head.lane, head.max_attempts,
-                head.horizon_ms, head.run_rate, head.route_rate, head.app_rate
+            SELECT free.id, head.announce_window, head.content_version, head.variant_versions, head.in_doubt, head.lane,
+                head.max_attempts, head.horizon_ms, head.run_rate, head.route_rate, head.app_rate
             FROM head
             CROSS JOIN LATERAL (
                 SELECT b.id
@@ -73,7 +74,7 @@ extension PostgresQuery {
             holder = \(worker.uuid),
             epoch = b.epoch + 1,
             claim_no = \(claimNumber),
-            content_version = coalesce(b.content_version, pick.content_version),
+            content_version = coalesce(b.content_version, pick.variant_versions[b.variant], pick.content_version),
             announced = least(
                 b.size,
                 position(B'0' IN b.marked) - 1 + CASE WHEN b.lapses >= 2 THEN 1 ELSE pick.announce_window END

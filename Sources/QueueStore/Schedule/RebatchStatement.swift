@@ -65,10 +65,12 @@ struct RebatchStatement {
         )
         INSERT INTO pushfleet.batch (
             shard, id, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id,
-            content_version, bucket_id, size, state, origin, marked, doubtful
+            content_version, variant, bucket_id, size, state, origin, marked, doubtful
         )
         SELECT \(shard.rawValue), target.batch_id, \(group.run), \(group.route), target.tag, now(),
-            \(group.expiresAt), whole.first_id, whole.last_id, \(group.contentVersion), target.bucket_id, whole.n, 0, 1,
+            \(group.expiresAt), whole.first_id, whole.last_id, \(group.contentVersion),
+            (SELECT said.variant FROM pushfleet.content_version said WHERE said.id = \(group.contentVersion)),
+            target.bucket_id, whole.n, 0, 1,
             repeat('0', whole.n)::varbit, whole.doubtful
         FROM target
         CROSS JOIN (

@@ -1,10 +1,14 @@
-/// Who gets a campaign (decisions.md "Faces").
+/// Who gets a campaign.
+///
+/// What a subscriber lacks matches nothing but `ne`, `not` and `exists: false`. Comparisons are of numbers with numbers
+/// and texts with texts; others are false.
 package indirect enum Audience: Sendable, Equatable {
     case all
     case and([Audience])
     case or([Audience])
     case not(Audience)
     case transport([TransportKind])
+    /// What the attribute `platform` says; without one `ios`, `android` or `web`, by transport.
     case platform([String])
     /// A base matches its regions too.
     case language([String])

@@ -1,5 +1,7 @@
 extension CampaignReader {
-    private static let policyFields = ["missingZone", "pastLocal", "missed", "start", "end"]
+    private static let policyFields = [
+        "missingZone", "pastLocal", "missed", "overlap", "start", "end", "audienceAt",
+    ]
     private static let scheduleFields = ["at", "local", "cron", "zone"] + policyFields
 
     /// Left out, a campaign goes out as soon as it is accepted.
@@ -12,20 +14,20 @@ extension CampaignReader {
         }
         switch kind {
         case "at":
-            refuse(["zone"] + Self.policyFields, in: members, with: "at")
+            refuse(["zone"] + Self.policyFields.filter { $0 != "audienceAt" }, in: members, with: "at")
             return at(members)
         case "local":
-            refuse(["zone", "missed", "start", "end"], in: members, with: "local")
+            refuse(["zone", "missed", "overlap", "start", "end"], in: members, with: "local")
             return local(members)
         default:
-            refuse(["missingZone", "pastLocal"], in: members, with: "cron")
+            refuse(["missingZone", "pastLocal", "audienceAt"], in: members, with: "cron")
             return cron(members)
         }
     }
 
     private mutating func at(_ members: JSONMembers) -> Schedule {
         guard let text = problems.string("at", of: members), text != "now" else { return .now }
-        if let instant = Instant(rfc3339: text) { return .at(instant) }
+        if let instant = Instant(rfc3339: text) { return .at(instant, policies(members)) }
         invalid(
             members.pointer / "at", "This is neither \"now\" nor an instant.",
             remedy: "Write an instant with its zone, such as 2031-03-01T06:30:00Z; for wall clocks use local.")
@@ -35,7 +37,9 @@ extension CampaignReader {
     private mutating func local(_ members: JSONMembers) -> Schedule {
         let policies = policies(members)
         guard let text = problems.string("local", of: members) else { return .now }
-        if let time = LocalDateTime(text) { return .local(time, policies) }
+        if let time = LocalDateTime(text), time.text.prefix(4) >= "1970", time.text.prefix(4) < "9999" {
+            return .local(time, policies)
+        }
         invalid(
             members.pointer / "local", "This is no wall clock's time.",
             remedy: "Write a date and time without a zone, such as 2031-01-01T09:00.")
@@ -49,13 +53,13 @@ extension CampaignReader {
             invalid(members.pointer / "zone", "This is no zone's name.", remedy: "Use one such as Europe/Lisbon.")
         }
         guard let expression = problems.string("cron", of: members) else { return .now }
-        guard isCron(expression) else {
+        guard let cron = CronExpression(expression) else {
             invalid(
-                members.pointer / "cron", "This is no cron expression.",
+                members.pointer / "cron", "This is no cron expression, or no date ever fits it.",
                 remedy: "Write five fields: minute, hour, day, month, weekday, such as \"0 9 * * MON\".")
             return .now
         }
-        return .cron(expression: expression, zone: zone ?? "UTC", policies)
+        return .cron(cron, zone: zone ?? "UTC", policies)
     }
 
     private mutating func policies(_ members: JSONMembers) -> Schedule.Policies {
@@ -68,6 +72,12 @@ extension CampaignReader {
         }
         if let word: Schedule.Policies.Missed = problems.word("missed", of: members, else: .scheduleInvalid) {
             policies.missed = word
+        }
+        if let word: Schedule.Policies.Overlap = problems.word("overlap", of: members, else: .scheduleInvalid) {
+            policies.overlap = word
+        }
+        if let word: Schedule.Policies.AudienceAt = problems.word("audienceAt", of: members, else: .scheduleInvalid) {
+            policies.audienceAt = word
         }
         policies.start = instant("start", of: members, else: .scheduleInvalid)
         policies.end = instant("end", of: members, else: .scheduleInvalid)
@@ -104,21 +114,6 @@ extension CampaignReader {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "/"), UInt8(ascii: "+"),
                     UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
-
-    /// The shape only: five fields of digits, names, `*`, `,`, `-` and `/`.
-    private func isCron(_ text: String) -> Bool {
-        let fields = text.utf8.split(separator: UInt8(ascii: " "))
-        return fields.count == 5 && text.utf8.count <= 200
-            && fields.joined().allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "*"), UInt8(ascii: ","), UInt8(ascii: "-"),
-                    UInt8(ascii: "/"):
                     true
                 default: false
                 }

@@ -6,6 +6,11 @@ extension CampaignReader {
     private static let comparisons = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "exists"]
     /// Audiences within audiences.
     private static let maximumDepth = 16
+    /// Conditions of one audience, which bounds the statement that it becomes.
+    private static let maximumConditions = 500
+    private static let maximumListLength = 100_000
+    /// Bytes of a name or value that subscribers are compared with.
+    private static let maximumTextBytes = 1024
 
     mutating func audience(_ file: JSONMembers) -> Audience? {
         guard let value = file["audience"] else {
@@ -14,7 +19,28 @@ extension CampaignReader {
                 remedy: "Give an audience; everybody is {\"all\": true}.")
             return nil
         }
-        return audience(value, at: file.pointer / "audience", depth: 0)
+        return audience(value, at: file.pointer / "audience")
+    }
+
+    mutating func audience(_ value: JSONValue, at pointer: JSONPointer) -> Audience? {
+        let audience = audience(value, at: pointer, depth: 0)
+        if let audience, audience.conditions > Self.maximumConditions {
+            invalid(
+                pointer, "There are \(audience.conditions) conditions; \(Self.maximumConditions) may be.",
+                remedy: "Name many values in one list, or mark the subscribers with a tag.")
+        }
+        return audience
+    }
+
+    /// Numbers are compared as PostgreSQL keeps them, to the last digit: one that we would change is refused.
+    /// - Parameter member: of the file's root; nil = the whole text.
+    mutating func refuseInexactNumbers(in json: [UInt8], of member: String?) {
+        guard let outline = try? JSONSyntax.outline(of: json) else { return }
+        let range = member.map { name in outline.members?.first { $0.name == name }?.value } ?? json.indices
+        guard let range, !ExactNumbers.allExact(in: json[range]) else { return }
+        invalid(
+            member.map { .root / $0 } ?? .root, "A number has more digits than can be compared exactly.",
+            remedy: "Use whole numbers of 64 bits or at most 15 digits, or compare texts.")
     }
 
     /// `{"topic": "…"}` or `{"condition": "…"}` as the whole audience: FCM knows who that is, we do not.
@@ -104,14 +130,29 @@ extension CampaignReader {
     /// One text or more, none of them blank.
     private mutating func texts(_ key: String, of members: JSONMembers) -> [String]? {
         guard let elements = problems.array(key, of: members) else { return nil }
-        if elements.isEmpty {
-            invalid(members.pointer / key, "The list is empty.", remedy: "Give one at least.")
-        }
+        checkLength(of: elements, at: members.pointer / key)
         return elements.enumerated().compactMap { index, element in
             guard let text = problems.string(element, at: members.pointer / key / index) else { return nil }
-            if !WhiteSpace.isBlank(text) { return text }
-            invalid(members.pointer / key / index, "The text is empty.", remedy: "Remove it.")
-            return nil
+            if WhiteSpace.isBlank(text) {
+                invalid(members.pointer / key / index, "The text is empty.", remedy: "Remove it.")
+            }
+            checkLength(of: text, at: members.pointer / key / index)
+            return text
+        }
+    }
+
+    private mutating func checkLength(of elements: [JSONValue], at pointer: JSONPointer) {
+        if elements.isEmpty { invalid(pointer, "The list is empty.", remedy: "Give one at least.") }
+        if elements.count > Self.maximumListLength {
+            invalid(
+                pointer, "The list has more than \(Self.maximumListLength) elements.",
+                remedy: "Mark these subscribers with a tag, and name the tag.")
+        }
+    }
+
+    private mutating func checkLength(of text: String, at pointer: JSONPointer) {
+        if text.utf8.count > Self.maximumTextBytes {
+            invalid(pointer, "The text has more than \(Self.maximumTextBytes) bytes.", remedy: "Shorten it.")
         }
     }
 
@@ -147,6 +188,7 @@ extension CampaignReader {
     private mutating func attribute(_ members: JSONMembers) -> Audience? {
         let name = problems.inkedString(
             "attribute", of: members, else: .audienceInvalid, remedy: "Name one of the subscribers' attributes.")
+        if let name { checkLength(of: name, at: members.pointer / "attribute") }
         let kinds = Self.comparisons.filter(members.has)
         guard kinds.count == 1, let kind = kinds.first, let value = members[kind] else {
             invalid(
@@ -167,11 +209,14 @@ extension CampaignReader {
         case "exists": return problems.bool("exists", of: members).map { .exists($0) }
         case "in":
             guard let elements = problems.array("in", of: members) else { return nil }
-            if elements.isEmpty { invalid(pointer, "The list is empty.", remedy: "Give one value at least.") }
+            checkLength(of: elements, at: pointer)
             for (index, element) in elements.enumerated() { _ = scalar(element, at: pointer / index) }
             return .among(elements)
         default:
             guard let scalar = scalar(value, at: pointer) else { return nil }
+            if case .bool = scalar, kind != "eq", kind != "ne" {
+                invalid(pointer, "true and false have no order.", remedy: "Use eq or ne.")
+            }
             switch kind {
             case "eq": return .equal(scalar)
             case "ne": return .notEqual(scalar)
@@ -185,7 +230,10 @@ extension CampaignReader {
 
     private mutating func scalar(_ value: JSONValue, at pointer: JSONPointer) -> JSONValue? {
         switch value {
-        case .string, .integer, .double, .bool: return value
+        case .string(let text):
+            checkLength(of: text, at: pointer)
+            return value
+        case .integer, .double, .bool: return value
         case .null, .array, .object:
             problems.addWrongType(value, at: pointer, expected: "a text, a number, true or false")
             return nil
@@ -194,5 +242,18 @@ extension CampaignReader {
 
     private mutating func invalid(_ pointer: JSONPointer, _ message: String, remedy: String) {
         problems.add(.audienceInvalid, at: pointer, message, remedy: remedy)
+    }
+}
+
+extension Audience {
+    /// How many conditions it is made of, joints included.
+    fileprivate var conditions: Int {
+        switch self {
+        case .and(let parts), .or(let parts): parts.reduce(1) { $0 + $1.conditions }
+        case .not(let part): 1 + part.conditions
+        case .all, .transport, .platform, .language, .tag, .attribute, .registered, .seen, .user, .externalID,
+            .segment:
+            1
+        }
     }
 }
