@@ -75,8 +75,8 @@ BEGIN
         SELECT * FROM pushfleet.message_problems(message, '/message')
         UNION ALL
         SELECT '/message/template', 'template_unknown', 'is not the name of a template of the app'
-        WHERE jsonb_typeof(message -> 'template') = 'string' AND NOT EXISTS (
-            SELECT FROM pushfleet.template t WHERE t.app_id = the_app AND t.name = message ->> 'template'
+        WHERE jsonb_typeof(notify.message -> 'template') = 'string' AND NOT EXISTS (
+            SELECT FROM pushfleet.template t WHERE t.app_id = the_app AND t.name = notify.message ->> 'template'
         )
     ) p;
     IF problems IS NOT NULL THEN
