@@ -88,6 +88,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
+        tests("ModelTests", []),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
         tests(
             "TransportsTests", ["Transports", "Domain", "HTTP2", "Crypto", "PlainHTTP", "Threading", "TestSupport"],
