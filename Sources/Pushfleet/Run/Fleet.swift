@@ -9,6 +9,7 @@ import QueueStore
 import Scheduling
 import Schema
 import ServiceLifecycle
+import Threading
 
 /// Puts the chosen roles together and runs them in one process.
 struct Fleet {
@@ -80,10 +81,20 @@ struct Fleet {
         return WorkerID(text)
     }
 
-    /// Tests name a point at which this process must die: PUSHFLEET_DIE_AT=flush.after.
+    /// Tests name a point at which this process must die, and how often it passes it before:
+    /// PUSHFLEET_DIE_AT=flush.after:3.
     private var checkpoints: Checkpoints {
-        guard let name = environment("PUSHFLEET_DIE_AT"), let point = Checkpoint(rawValue: name) else { return .none }
-        return Checkpoints { if $0 == point { kill(getpid(), SIGKILL) } }
+        let parts = environment("PUSHFLEET_DIE_AT")?.split(separator: ":") ?? []
+        guard let name = parts.first, let point = Checkpoint(rawValue: String(name)) else { return .none }
+        let left = Locked(parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+        return Checkpoints { reached in
+            guard reached == point else { return }
+            let isNow = left.withLock { left in
+                left -= 1
+                return left < 0
+            }
+            if isNow { kill(getpid(), SIGKILL) }
+        }
     }
 
     private func bootstrapLogging() throws {
