@@ -54,7 +54,12 @@ extension Worker {
         let known = shards[shard]?.heads.values.contains { !$0.isEmpty } ?? false
         let age = known ? Duration.seconds(1) : .milliseconds(100)
         if let readAt = shards[shard]?.headsReadAt, readAt + age > clock.now { return }
-        for lane in Lane.allCases { shards[shard]?.heads[lane] = try await store.heads(of: shard, lane: lane) }
+        for lane in Lane.allCases {
+            // First read, then assigned: written as one, the access to `shards` begins before the await and lasts
+            // through it, while other loops of this actor change it.
+            let heads = try await store.heads(of: shard, lane: lane)
+            shards[shard]?.heads[lane] = heads
+        }
         shards[shard]?.headsReadAt = clock.now
     }
 

@@ -39,7 +39,8 @@ class Member:
                    "--log-format", "json"]
         if self.role == "worker":
             command += ["--connections", "2", "--streams", "60", "--drain-limit", "4"]
-        environment = {**os.environ, "PUSHFLEET_CA_FILE": fleet.authority, "SWIFT_BACKTRACE": "enable=no"}
+        environment = {**os.environ, "PUSHFLEET_CA_FILE": fleet.authority}
+        environment.setdefault("SWIFT_BACKTRACE", "enable=no")
         if point:
             environment["PUSHFLEET_DIE_AT"] = point
         with open(os.path.join(fleet.directory, f"{self.name}-{self.started}.log"), "wb") as log:
