@@ -13,7 +13,7 @@ final class HeldBatch {
     let claimed: ClaimedBatch
     let route: Route
     let transport: any Transport
-    let message: any PreparedMessage
+    let messages: BatchMessages
     let jobs: [PushJob]
     /// Where subscribers that moved since expansion are reached now.
     let otherRoutes: [RouteKey: Route.ID]
@@ -38,14 +38,14 @@ final class HeldBatch {
 
     init(
         number: UInt32, claimed: ClaimedBatch, jobs: [PushJob], route: Route, otherRoutes: [RouteKey: Route.ID],
-        transport: any Transport, message: any PreparedMessage, now: ContinuousClock.Instant
+        transport: any Transport, messages: BatchMessages, now: ContinuousClock.Instant
     ) {
         self.number = number
         self.claimed = claimed
         self.route = route
         self.otherRoutes = otherRoutes
         self.transport = transport
-        self.message = message
+        self.messages = messages
         self.jobs = jobs
         announced = claimed.announced
         movedAt = now

@@ -7,8 +7,10 @@ struct PreparedMessages {
         let route: Route.ID
     }
 
+    /// What a content version became for a route; it may have turned out to be unfit.
     struct Entry {
-        let message: any PreparedMessage
+        /// nil: what is stored breaks a rule that only rendering finds; its jobs end as `content_invalid`.
+        let message: (any PreparedMessage)?
         let names: [String]
     }
 

@@ -37,25 +37,34 @@ extension Worker {
         var outgoing: [OutgoingJob] = []
         outgoing.reserveCapacity(limit)
         var taken = 0
+        var saying: ContentVersion.ID?
         while outgoing.count < limit, let job = batch.take() {
+            let version = batch.messages.version(of: job)
+            // A collected batch says several things: one call to the transport says one.
+            guard saying == nil || saying == version else {
+                batch.putBack(job)
+                break
+            }
             taken += 1
             if let item = settledBeforeSending(job, of: batch, now: databaseNow) {
                 batch.unrecorded.append(item)
                 continue
             }
             guard let recipient = job.recipient else { continue }
+            saying = version
             batch.noteBegun(job)
             outgoing.append(
                 OutgoingJob(
                     ticket: Ticket(batch: batch.number, ordinal: job.ordinal),
                     identity: JobIdentity(run: batch.claimed.run, number: job.number),
-                    address: recipient.address, language: recipient.language, values: recipient.values,
+                    address: recipient.address, language: recipient.language,
+                    values: batch.messages.values(of: recipient, for: version),
                     remainingSeconds: max(0, (job.expiresAt ?? batch.claimed.expiresAt).seconds - databaseNow.seconds)))
         }
-        guard !outgoing.isEmpty else { return taken }
+        guard let saying, let message = batch.messages.message(saying) else { return taken }
         batch.movedAt = now
         checkpoints.reach(.beforeSend)
-        batch.transport.send(outgoing, of: batch.message, beginBefore: gate, to: sink)
+        batch.transport.send(outgoing, of: message, beginBefore: gate, to: sink)
         checkpoints.reach(.afterSend)
         return taken
     }
@@ -66,9 +75,13 @@ extension Worker {
             Flush.Item(
                 batch: batch.claimed.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
                 outcome: outcome, reason: reason, attempts: job.attempts,
-                addressVersion: job.recipient?.addressVersion, expiresAt: job.expiresAt)
+                addressVersion: job.recipient?.addressVersion, expiresAt: job.expiresAt,
+                contentVersion: job.contentVersion)
         }
         guard let recipient = job.recipient else { return item(.skipped, .erased) }
+        guard batch.messages.message(batch.messages.version(of: job)) != nil else {
+            return item(.failed, .contentInvalid)
+        }
         if (job.expiresAt ?? batch.claimed.expiresAt) <= now { return item(.expired, .none) }
         switch recipient.state {
         case .active, .suspect: break

@@ -82,7 +82,8 @@ extension Worker {
         opening[claimed.id] = claimed
         shards[shard]?.noteAnswered(number)
         do {
-            try await open(claimed)
+            let collected = claimed.isCollected ? try await lane?.contentVersions(of: claimed) : nil
+            try await open(claimed, saying: collected ?? [claimed.contentVersion])
         } catch {
             await giveBack(claimed, begun: 0, notBefore: .seconds(2))
             throw error
@@ -91,7 +92,7 @@ extension Worker {
     }
 
     /// Reads the jobs of a claimed batch and takes it into the worker's hands.
-    private func open(_ claimed: ClaimedBatch) async throws {
+    func open(_ claimed: ClaimedBatch, saying versions: [ContentVersion.ID]) async throws {
         guard let route = try await store.route(claimed.route) else {
             return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
         }
@@ -105,16 +106,21 @@ extension Worker {
             try await store.pause(credential: route.credential.id, reason: unavailable.reason)
             return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
         }
-        let entry = try await message(claimed.contentVersion, route: route, transport: transport)
-        let jobs = try await store.jobs(of: claimed, attributes: entry.names)
+        var entries: [ContentVersion.ID: PreparedMessages.Entry] = [:]
+        for version in versions {
+            entries[version] = try await message(version, route: route, transport: transport)
+        }
+        let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
+        let jobs = try await store.jobs(of: claimed, attributes: messages.names)
         let otherRoutes = try await otherRoutes(of: jobs, than: route)
         guard opening.removeValue(forKey: claimed.id) != nil else { return }  // lost meanwhile, as a pulse learned
         lastNumber &+= 1
         let batch = HeldBatch(
             number: lastNumber, claimed: claimed, jobs: jobs, route: route, otherRoutes: otherRoutes,
-            transport: transport, message: entry.message, now: clock.now)
+            transport: transport, messages: messages, now: clock.now)
         held[batch.number] = batch
-        order.append(batch.number)
+        // Single notifications go before campaigns.
+        order.insert(batch.number, at: claimed.isCollected ? 0 : order.endIndex)
         pump()
     }
 
@@ -138,30 +144,45 @@ extension Worker {
     ) async throws -> PreparedMessages.Entry {
         let key = PreparedMessages.Key(version: version, route: route.id)
         if let entry = prepared[key] { return entry }
-        let content = try await store.contentVersion(version)
-        let entry = PreparedMessages.Entry(
-            message: try transport.prepare(content), names: content.placeholderNames)
+        let entry: PreparedMessages.Entry
+        do {
+            let content = try await store.contentVersion(version)
+            entry = PreparedMessages.Entry(
+                message: try transport.prepare(content), names: content.placeholderNames)
+        } catch let problems as ContentProblems {
+            logger.error(
+                "content cannot be sent",
+                metadata: [
+                    "content_version": "\(version)", "code": "\(problems.problems.first?.code ?? "")",
+                    "pointer": "\(problems.problems.first?.pointer ?? "")",
+                ])
+            entry = PreparedMessages.Entry(message: nil, names: [])
+        }
         prepared[key] = entry
         return entry
     }
 }
 
 extension Worker.ShardState {
-    mutating func nextClaimNumber() -> Int32 {
+    func nextClaimNumber() -> Int32 {
         claimNumber += 1
+        unanswered.insert(claimNumber)
         return claimNumber
     }
 
-    mutating func noteAnswered(_ number: Int32) { answeredClaims = max(answeredClaims, number) }
+    func noteAnswered(_ number: Int32) { unanswered.remove(number) }
 
-    mutating func noteGivenUp(_ number: Int32, at now: ContinuousClock.Instant) {
+    /// Every claim up to this one was answered or given up.
+    var answeredClaims: Int32 { (unanswered.min() ?? claimNumber + 1) - 1 }
+
+    func noteGivenUp(_ number: Int32, at now: ContinuousClock.Instant) {
         noteAnswered(number)
         givenUp.append((number, now))
     }
 
     /// Up to which claim an answered pulse has looked for batches that this worker does not know: none later than a claim
     /// that was given up so recently that its statement may still run in the database.
-    mutating func noteChecked(_ answered: Int32, longestStatement: Duration, now: ContinuousClock.Instant) {
+    func noteChecked(_ answered: Int32, longestStatement: Duration, now: ContinuousClock.Instant) {
         givenUp.removeAll { $0.at + longestStatement < now }
         checkedClaims = min(answered, givenUp.map { $0.number - 1 }.min() ?? answered)
     }

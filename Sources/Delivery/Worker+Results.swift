@@ -51,6 +51,7 @@ extension Worker {
             waitSeconds: ruling.wait.map { Int32(clamping: ($0.microseconds + 999_999) / 1_000_000) } ?? 0,
             free: ruling.pausesCredential, addressVersion: job.recipient?.addressVersion,
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
+            contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
     }
 }

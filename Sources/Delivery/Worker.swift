@@ -10,6 +10,7 @@ import Threading
 /// not recorded is found again by whoever holds the batch next.
 package actor Worker: Service {
     let store: any BatchStore
+    let lane: (any LaneStore)?
     let transports: any TransportDirectory
     let configuration: WorkerConfiguration
     let checkpoints: Checkpoints
@@ -22,6 +23,7 @@ package actor Worker: Service {
     let arrived = Wakeup()
     let flushWanted = Wakeup()
     let claimWanted = Wakeup()
+    let collectWanted = Wakeup()
 
     var held: [UInt32: HeldBatch] = [:]
     /// In the order of their claims, which is the order in which their jobs begin.
@@ -41,11 +43,12 @@ package actor Worker: Service {
 
     enum Phase { case working, draining, over }
 
-    /// What a worker remembers of each shard.
-    struct ShardState {
+    /// What a worker remembers of each shard. Confined to its actor.
+    final class ShardState {
         /// Counts this worker's claims in the shard.
         var claimNumber: Int32 = 0
-        var answeredClaims: Int32 = 0
+        /// Claims that are under way: the two lanes ask at the same time.
+        var unanswered: Set<Int32> = []
         var checkedClaims: Int32 = 0
         /// Claims whose answer never came, and when they were given up.
         var givenUp: [(number: Int32, at: ContinuousClock.Instant)] = []
@@ -56,13 +59,16 @@ package actor Worker: Service {
         var flushedAt: ContinuousClock.Instant?
     }
 
-    /// - Parameter identity: 128 random bits made by the caller at this very start.
+    /// - Parameters:
+    ///   - identity: 128 random bits made by the caller at this very start.
+    ///   - lane: the transactional lane; nil = this worker sends campaigns only.
     package init(
-        identity: WorkerID, store: any BatchStore, transports: any TransportDirectory,
+        identity: WorkerID, store: any BatchStore, lane: (any LaneStore)? = nil, transports: any TransportDirectory,
         configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none, logger: Logger
     ) {
         self.identity = identity
         self.store = store
+        self.lane = lane
         self.transports = transports
         self.configuration = configuration
         self.checkpoints = checkpoints
@@ -78,6 +84,7 @@ package actor Worker: Service {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { loops in
                 loops.addTask { await self.claimLoop() }
+                if let lane = self.lane { loops.addTask { await self.collectLoop(lane) } }
                 loops.addTask { await self.resultLoop() }
                 loops.addTask { await self.flushLoop() }
                 await loops.waitForAll()
@@ -86,6 +93,7 @@ package actor Worker: Service {
         } onGracefulShutdown: {
             // The loops look at the task's own flag when they wake.
             self.claimWanted.signal()
+            self.collectWanted.signal()
             self.arrived.signal()
             self.flushWanted.signal()
         }

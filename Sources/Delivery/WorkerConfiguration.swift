@@ -21,5 +21,13 @@ package struct WorkerConfiguration: Sendable {
     /// How long a drain waits for answers before it ends hard.
     package var drainLimit: Duration = .seconds(20)
 
+    /// Most notifications that one collect takes.
+    package var collectLimit: Int32 = 100
+    /// Jobs of the transactional lane that may be held at once: an eighth of what is in flight is kept for them.
+    package var laneBudget = 500
+    /// Wait between two looks at the transactional lane: with the duty of it, and without.
+    package var collectOnDuty: Duration = .milliseconds(5)
+    package var collectOffDuty: Duration = .milliseconds(250)
+
     package init() {}
 }

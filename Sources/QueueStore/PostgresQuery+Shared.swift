@@ -12,7 +12,9 @@ extension PostgresQuery {
     /// The start of the statement's transaction, which is the statement.
     static let now: PostgresQuery = "SELECT now()"
 
-    static let ensureDays: PostgresQuery = "SELECT pushfleet.ensure_days()::text"
+    static let ensureDays: PostgresQuery = """
+        SELECT pushfleet.ensure_days()::text, pushfleet.ensure_standing_runs()::text
+        """
 }
 
 extension PostgresClient {

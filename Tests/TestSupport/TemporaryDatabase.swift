@@ -8,6 +8,9 @@ import Schema
 package struct TemporaryDatabase: Sendable {
     package let url: String
 
+    /// Names a database that somebody else made: the same one under another role, say.
+    package init(url: String) { self.url = url }
+
     package static let logger = Logger(label: "tests") { TextLogHandler(label: $0, logLevel: .critical) }
 
     /// Creates the database, lends it, and drops it.

@@ -55,6 +55,8 @@ package struct ClaimedBatch: Sendable {
     package var contentVersion: ContentVersion.ID
     package var expiresAt: Instant
     package var policy: InDoubtPolicy
+    /// Made of single notifications: its jobs may have different content versions.
+    package var isCollected: Bool
     /// How many unmarked ordinals may be announced at a time.
     package var announceWindow: Int
 
@@ -62,7 +64,7 @@ package struct ClaimedBatch: Sendable {
         shard: Shard, id: Batch.ID, run: Run.ID, route: Route.ID, bucket: Int32, epoch: Int32, size: Int,
         announced: Int, marked: OrdinalSet, lapses: Int16, contentVersion: ContentVersion.ID, expiresAt: Instant,
         policy: InDoubtPolicy,
-        announceWindow: Int
+        announceWindow: Int, isCollected: Bool = false
     ) {
         self.shard = shard
         self.id = id
@@ -78,6 +80,7 @@ package struct ClaimedBatch: Sendable {
         self.expiresAt = expiresAt
         self.policy = policy
         self.announceWindow = announceWindow
+        self.isCollected = isCollected
     }
 }
 

@@ -55,6 +55,8 @@ package struct Flush: Sendable {
         package var language: String?
         /// Where it differs from the batch's.
         package var expiresAt: Instant?
+        /// Collected notifications only; nil = the batch's.
+        package var contentVersion: ContentVersion.ID?
         /// How long before the flush it was begun, and how long the provider took, in milliseconds; nil = not begun.
         package var begunMillisecondsAgo: Int32?
         package var latencyMilliseconds: Int32?
@@ -63,7 +65,8 @@ package struct Flush: Sendable {
             batch: Batch.ID, ordinal: Int16, number: Int64, subscriber: Subscriber.ID, outcome: Outcome?,
             status: Int16? = nil, reason: Reason, attempts: Int16, mayHaveLeft: Bool = false, waitSeconds: Int32 = 0,
             free: Bool = false, route: Route.ID? = nil, addressVersion: Int32? = nil, providerID: String? = nil,
-            language: String? = nil, expiresAt: Instant? = nil, begunMillisecondsAgo: Int32? = nil,
+            language: String? = nil, expiresAt: Instant? = nil, contentVersion: ContentVersion.ID? = nil,
+            begunMillisecondsAgo: Int32? = nil,
             latencyMilliseconds: Int32? = nil
         ) {
             self.batch = batch
@@ -82,6 +85,7 @@ package struct Flush: Sendable {
             self.providerID = providerID
             self.language = language
             self.expiresAt = expiresAt
+            self.contentVersion = contentVersion
             self.begunMillisecondsAgo = begunMillisecondsAgo
             self.latencyMilliseconds = latencyMilliseconds
         }

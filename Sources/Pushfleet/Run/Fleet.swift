@@ -39,6 +39,7 @@ struct Fleet {
         // A heartbeat never waits behind bulk work: flushes have a connection of their own.
         let claims = PostgresClient(database, connections: 2, logger: logger)
         let flushes = PostgresClient(database, connections: 1, logger: logger)
+        let lane = PostgresClient(database, connections: 1, logger: logger)
         let identity = try randomIdentity()
         let host = TransportHost(
             settings: .init(
@@ -50,8 +51,9 @@ struct Fleet {
         let worker = Worker(
             identity: identity,
             store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: checkpoints, logger: logger),
-            transports: host, configuration: configuration, checkpoints: checkpoints, logger: logger)
-        return [claims, flushes, host, worker]
+            lane: PostgresLaneStore(client: lane, checkpoints: checkpoints), transports: host,
+            configuration: configuration, checkpoints: checkpoints, logger: logger)
+        return [claims, flushes, lane, host, worker]
     }
 
     private func scheduler(_ pool: PostgresClient, _ logger: Logger) -> Scheduler {

@@ -70,7 +70,8 @@ struct FlushStatement {
                 -- Only ordinals without a mark.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.outcome, i.status, i.reason, i.attempts,
                     i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms,
-                    held.run_id, held.no_bits, held.policy, held.max_attempts, held.content_version,
+                    held.run_id, held.no_bits, held.policy, held.max_attempts,
+                    coalesce(i.job_content_version, held.content_version) AS content_version,
                     coalesce(i.job_expires_at, held.expires_at) AS expires_at,
                     CASE WHEN i.new_route = 0 THEN held.route_id ELSE i.new_route END AS route_id,
                     i.left_now
@@ -86,10 +87,11 @@ struct FlushStatement {
                     \(items.batches), \(items.ordinals), \(items.numbers), \(items.subscribers), \(items.outcomes),
                     \(items.statuses), \(items.reasons), \(items.attempts), \(items.left), \(items.waits),
                     \(items.frees), \(items.routes), \(items.addressVersions), \(items.providerIDs),
-                    \(items.languages), \(items.expiries), \(items.begun), \(items.latencies)
+                    \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies)
                 ) AS i (
                     batch_id, ordinal, number, subscriber_id, outcome, status, reason, attempts, left_now, wait, free,
-                    new_route, address_version, provider_id, language, job_expires_at, begun_ms, answer_ms
+                    new_route, address_version, provider_id, language, job_expires_at,
+                    job_content_version, begun_ms, answer_ms
                 )
                 JOIN held ON held.id = i.batch_id
                 WHERE get_bit(held.marked, i.ordinal) = 0

@@ -34,6 +34,7 @@ struct FlushedItems {
     let providerIDs: [String?]
     let languages: [String?]
     let expiries: [PostgresTimestamp?]
+    let contentVersions: [Int64?]
     let begun: [Int32?]
     let latencies: [Int32?]
 
@@ -54,6 +55,7 @@ struct FlushedItems {
         providerIDs = items.map(\.providerID)
         languages = items.map(\.language)
         expiries = items.map { $0.expiresAt?.timestamp }
+        contentVersions = items.map { $0.contentVersion?.rawValue }
         begun = items.map(\.begunMillisecondsAgo)
         latencies = items.map(\.latencyMilliseconds)
     }

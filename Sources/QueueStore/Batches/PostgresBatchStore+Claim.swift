@@ -74,13 +74,15 @@ extension PostgresQuery {
         FROM pick
         WHERE b.shard = \(shard.rawValue) AND b.id = pick.id
         RETURNING b.id, b.run_id, b.route_id, b.bucket_id, b.epoch, b.size, b.announced, b.marked, b.lapses,
-            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window
+            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window,
+            b.collected > 0
         """
     }
 }
 
 extension ClaimedBatch {
-    fileprivate init(_ row: PostgresRow, shard: Shard) throws {
+    /// The columns that a claim and a collect both return, in this order.
+    init(_ row: PostgresRow, shard: Shard) throws {
         let marked = row.bits(7)
         let lapses = row.int16(8)
         self.init(
@@ -90,6 +92,6 @@ extension ClaimedBatch {
             contentVersion: ContentVersion.ID(row.int64(9)),
             expiresAt: Instant(microseconds: row.timestampMicroseconds(10)),
             policy: try stored(row.int16(11), "run.in_doubt"),
-            announceWindow: lapses >= 2 ? 1 : Int(row.int16(12)))
+            announceWindow: lapses >= 2 ? 1 : Int(row.int16(12)), isCollected: row.bool(13))
     }
 }

@@ -7,6 +7,7 @@ extension PostgresHousekeepingStore {
         for row in try await client.query(.idleRuns, deadline: .seconds(10)) {
             closed += try await client.query(.close(Run.ID(row.int64(0))), deadline: .seconds(30)).count
         }
+        _ = try await client.query(.forgetNotifications, deadline: .seconds(30))
         return closed
     }
 }
@@ -33,6 +34,8 @@ extension PostgresQuery {
         ORDER BY run.id
         LIMIT 100
         """
+
+    static let forgetNotifications: PostgresQuery = "SELECT pushfleet.forget_notifications(5000)"
 
     /// Writes the totals of a run whose work is all done, in a row that cannot be wrong. One snapshot sees every job in
     /// exactly one place, so nothing open in it means nothing open.

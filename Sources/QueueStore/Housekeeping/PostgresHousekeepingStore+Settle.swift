@@ -14,8 +14,12 @@ extension PostgresHousekeepingStore {
         }
         settled += try await client.query(.settleRetries(of: shard, limit: 5000), deadline: .seconds(10)).count
         for row in try await client.query(.cancelledNotifications(of: shard), deadline: .seconds(5)) {
-            let query = PostgresQuery.cancelNotification(row.int64(0), shard: shard)
-            settled += try await client.query(query, deadline: .seconds(5)).count
+            let query = PostgresQuery.takeBack(row.int64(0), shard: shard, as: .cancelled)
+            settled += Int(try await client.query(query, deadline: .seconds(5))[0].int32(0))
+        }
+        for row in try await client.query(.expiredNotifications(of: shard), deadline: .seconds(5)) {
+            let query = PostgresQuery.takeBack(row.int64(0), shard: shard, as: .expired)
+            settled += Int(try await client.query(query, deadline: .seconds(5))[0].int32(0))
         }
         return settled
     }
@@ -39,6 +43,26 @@ extension PostgresQuery {
         ) open
         GROUP BY open.bucket_id
         """
+    }
+
+    /// Waiting notifications whose time is over while nobody collects: among those that have been due longest.
+    static func expiredNotifications(of shard: Shard) -> PostgresQuery {
+        """
+        SELECT oldest.id
+        FROM (
+            SELECT n.id, n.expires_at
+            FROM pushfleet.notification n
+            WHERE n.shard = \(shard.rawValue)
+            ORDER BY n.due_at, n.id
+            LIMIT 1000
+        ) oldest
+        WHERE oldest.expires_at <= now()
+        """
+    }
+
+    /// Ends a notification that nobody collected yet: a batch of one, born done. 0: too late.
+    static func takeBack(_ id: Int64, shard: Shard, as outcome: Outcome) -> PostgresQuery {
+        "SELECT pushfleet.take_back(\(shard.rawValue), \(id), \(outcome.rawValue))"
     }
 
     static func expiredBatches(of shard: Shard) -> PostgresQuery {

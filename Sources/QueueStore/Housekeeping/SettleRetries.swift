@@ -73,32 +73,4 @@ extension PostgresQuery {
         LIMIT 1000
         """
     }
-
-    /// Takes back a notification that nobody collected yet: a batch of one, born done. No row: too late.
-    static func cancelNotification(_ id: Int64, shard: Shard) -> PostgresQuery {
-        """
-        WITH taken AS (
-            DELETE FROM pushfleet.notification n
-            WHERE n.shard = \(shard.rawValue) AND n.id = \(id)
-            RETURNING n.id, n.run_id, n.subscriber_id, n.content_version, n.due_at, n.expires_at
-        ),
-        made AS (
-            INSERT INTO pushfleet.batch (
-                shard, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id,
-                content_version, size, collected, cancelled, state, origin, marked
-            )
-            SELECT \(shard.rawValue), taken.run_id, 0, 0, taken.due_at, taken.expires_at, taken.subscriber_id,
-                taken.subscriber_id, taken.content_version, 1, 1, 1, 2, 0, B'1'
-            FROM taken
-            RETURNING id
-        )
-        INSERT INTO pushfleet.delivery (
-            shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
-        )
-        SELECT \(shard.rawValue), taken.run_id, taken.id, taken.subscriber_id, made.id, 0, 5, 0, taken.content_version
-        FROM taken
-        CROSS JOIN made
-        RETURNING number
-        """
-    }
 }

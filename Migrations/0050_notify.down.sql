@@ -1,0 +1,17 @@
+DROP FUNCTION pushfleet.take_back;
+DROP FUNCTION pushfleet.cancel_notification;
+DROP FUNCTION pushfleet.keep_message;
+DROP FUNCTION pushfleet.notify;
+DROP FUNCTION pushfleet.check_recipient;
+DROP FUNCTION pushfleet.check_options;
+DROP FUNCTION pushfleet.instant_or_null;
+DROP FUNCTION pushfleet.forget_notifications;
+DROP FUNCTION pushfleet.ensure_standing_runs;
+DROP FUNCTION pushfleet.standing_run;
+DROP FUNCTION pushfleet.require_caller;
+DROP TABLE pushfleet.duty;
+DROP TABLE pushfleet.app_caller;
+DROP TABLE pushfleet.idempotency_key;
+DROP TABLE pushfleet.notification_sibling;
+ALTER TABLE pushfleet.content_version DROP COLUMN digest, DROP COLUMN standing_run;
+DROP INDEX pushfleet.run_standing;

@@ -1,0 +1,22 @@
+/// What a worker asks of the transactional lane: notifications that callers queued one by one.
+package protocol LaneStore: Sendable {
+    /// Asks for the duty of polling the lane every few milliseconds, or renews it; few workers have it at a time.
+    func takeDuty(_ worker: WorkerID, for span: Duration) async throws -> Bool
+    /// A cheap look: whether a notification is due in the shard.
+    func hasDue(in shard: Shard) async throws -> Bool
+    /// Turns up to `limit` due notifications into batches, one for each run and route, leased to the worker. A call that
+    /// threw may have taken some: a pulse gives them back, as with a claim.
+    func collect(shard: Shard, worker: WorkerID, claimNumber: Int32, limit: Int32) async throws -> [CollectedBatch]
+    /// The content versions of a collected batch that came back to the ordinary claim.
+    func contentVersions(of batch: ClaimedBatch) async throws -> [ContentVersion.ID]
+}
+
+/// A batch made of notifications, which may say different things.
+package struct CollectedBatch: Sendable {
+    package let batch: ClaimedBatch
+    package let contentVersions: [ContentVersion.ID]
+    package init(batch: ClaimedBatch, contentVersions: [ContentVersion.ID]) {
+        self.batch = batch
+        self.contentVersions = contentVersions
+    }
+}

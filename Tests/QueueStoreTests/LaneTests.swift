@@ -1,0 +1,200 @@
+import Domain
+import Postgres
+import QueueStore
+import TestSupport
+import Testing
+
+@Suite struct LaneTests {
+    private static let message = #"{"content": {"en": {"title": "Hi", "body": "there"}, "_default": "en"}}"#
+
+    private static func notify(
+        _ fixture: QueueFixture, _ recipient: String, message: String = message, options: String = "{}"
+    ) async throws -> Int64 {
+        try await fixture.client.query(
+            """
+            SELECT pushfleet.notify('ferry', \(PostgresJSON(recipient)), \(PostgresJSON(message)), \(PostgresJSON(options)))
+            """)[0].int64(0)
+    }
+
+    private static func collect(
+        _ fixture: QueueFixture, _ worker: WorkerID, number: Int32 = 1, limit: Int32 = 100
+    ) async throws -> [CollectedBatch] {
+        try await PostgresLaneStore(client: fixture.client).collect(
+            shard: fixture.shard, worker: worker, claimNumber: number, limit: limit)
+    }
+
+    @Test func `Notifications of one route become one leased batch with their own contents`() async throws {
+        try await QueueFixture.run { fixture in
+            let worker = try await fixture.hire()
+            let first = try await Self.notify(fixture, #"{"externalId": "u1"}"#)
+            _ = try await Self.notify(fixture, #"{"externalId": "u2"}"#)
+            _ = try await Self.notify(
+                fixture, #"{"externalId": "u3"}"#,
+                message: #"{"content": {"en": {"title": "Other", "body": "{{name}}"}, "_default": "en"}}"#)
+            let collected = try await Self.collect(fixture, worker)
+            #expect(collected.count == 1)
+            let one = try #require(collected.first)
+            #expect(one.batch.size == 3 && one.batch.announced == 3 && one.batch.isCollected)
+            #expect(one.contentVersions.count == 2)
+            let jobs = try await fixture.batches.jobs(of: one.batch, attributes: [])
+            #expect(jobs.map(\.subscriber.rawValue) == [1, 2, 3])
+            #expect(jobs.first?.number == first)
+            #expect(Set(jobs.compactMap(\.contentVersion)) == Set(one.contentVersions))
+            try await fixture.flush(one.batch, worker, jobs, as: .delivered)
+            #expect(try await fixture.accounting(one.batch.run).delivered == 3)
+            #expect(try await Self.collect(fixture, worker, number: 2).isEmpty)
+        }
+    }
+
+    @Test func `Racing collects never share a notification`() async throws {
+        try await QueueFixture.run { fixture in
+            for subscriber in 1...40 { _ = try await Self.notify(fixture, #"{"subscriber": \#(subscriber)}"#) }
+            let seen = try await withThrowingTaskGroup(of: [Int64].self) { group in
+                for number in 1...8 {
+                    group.addTask {
+                        let worker = try await fixture.hire()
+                        var numbers: [Int64] = []
+                        for one in try await Self.collect(fixture, worker, number: Int32(number), limit: 7) {
+                            numbers += try await fixture.batches.jobs(of: one.batch, attributes: []).map(\.number)
+                        }
+                        return numbers
+                    }
+                }
+                return try await group.reduce(into: [Int64]()) { $0 += $1 }
+            }
+            #expect(Set(seen).count == seen.count)
+            #expect(seen.count == 40)
+        }
+    }
+
+    @Test func `A rolled back notification leaves nothing, a committed one is due at once`() async throws {
+        try await QueueFixture.run { fixture in
+            let lane = PostgresLaneStore(client: fixture.client)
+            struct Undo: Error {}
+            await #expect(throws: Undo.self) {
+                try await fixture.client.withTransaction { connection in
+                    _ = try await connection.query(
+                        "SELECT pushfleet.notify('ferry', '{\"externalId\": \"u1\"}', \(PostgresJSON(Self.message)))")
+                    throw Undo()
+                }
+            }
+            #expect(try await lane.hasDue(in: fixture.shard) == false)
+            _ = try await Self.notify(fixture, #"{"externalId": "u1"}"#)
+            #expect(try await lane.hasDue(in: fixture.shard))
+        }
+    }
+
+    @Test func `A user's devices are all reached under one id, and taken back under it`() async throws {
+        try await QueueFixture.run { fixture in
+            _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET user_id = 'ann' WHERE id <= 3")
+            let id = try await Self.notify(fixture, #"{"user": "ann"}"#)
+            #expect(try await fixture.count("SELECT count(*) FROM pushfleet.notification") == 3)
+            #expect(try await fixture.count("SELECT pushfleet.cancel_notification(\(id))::bigint") == 3)
+            #expect(try await fixture.count("SELECT pushfleet.cancel_notification(\(id))::bigint") == 0)
+            #expect(try await fixture.count("SELECT count(*) FROM pushfleet.delivery WHERE outcome = 5") == 3)
+        }
+    }
+
+    @Test func `The same key and body gives the same notification, another body is refused`() async throws {
+        try await QueueFixture.run { fixture in
+            let key = #"{"idempotencyKey": "order-7"}"#
+            let first = try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: key)
+            #expect(try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: key) == first)
+            #expect(try await fixture.count("SELECT count(*) FROM pushfleet.notification") == 1)
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await Self.notify(fixture, #"{"externalId": "u2"}"#, options: key)
+            }
+            #expect(error?.sqlState == "PF409")
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"externalId": ""}"#, "{}", "PF400", "/recipient"),
+        (#"{"user": "a", "subscriber": 1}"#, "{}", "PF400", "/recipient"),
+        ("[]", "{}", "PF400", "/recipient"),
+        (#"{"subscriber": 1.5}"#, "{}", "PF400", "/recipient"),
+        (#"{"externalId": "u1"}"#, #"{"ttlSeconds": -1}"#, "PF400", "/options/ttlSeconds"),
+        (#"{"externalId": "u1"}"#, #"{"ttlSeconds": "60"}"#, "PF400", "/options/ttlSeconds"),
+        (#"{"externalId": "u1"}"#, #"{"notBefore": "tomorrow"}"#, "PF400", "/options/notBefore"),
+        (#"{"externalId": "u1"}"#, #"{"notBefore": "2026-13-01T00:00:00Z"}"#, "PF400", "/options/notBefore"),
+        (#"{"externalId": "u1"}"#, #"{"priority": "urgent"}"#, "PF400", "/options/priority"),
+        (#"{"externalId": "u1"}"#, #"{"weight": 1}"#, "PF400", "/options/weight"),
+    ])
+    func `Bad input is refused with its pointer`(
+        recipient: String, options: String, state: String, pointer: String
+    ) async throws {
+        try await QueueFixture.run { fixture in
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await Self.notify(fixture, recipient, options: options)
+            }
+            #expect(error?.sqlState == state)
+            let said = error.map(\.message) ?? ""
+            #expect(said.contains(pointer))
+            let waiting = try await fixture.count("SELECT count(*) FROM pushfleet.notification")
+            #expect(waiting == 0)
+        }
+    }
+
+    @Test func `Whoever is not there any more is skipped, an unknown recipient targets nobody`() async throws {
+        try await QueueFixture.run { fixture in
+            let worker = try await fixture.hire()
+            _ = try await Self.notify(fixture, #"{"externalId": "nobody"}"#)
+            _ = try await Self.notify(fixture, #"{"externalId": "u1"}"#)
+            _ = try await Self.notify(fixture, #"{"externalId": "u2"}"#)
+            _ = try await fixture.client.query("DELETE FROM pushfleet.subscriber WHERE id = 1")
+            _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET state = 3 WHERE id = 2")
+            #expect(try await Self.collect(fixture, worker).isEmpty)
+            let reasons = try await fixture.client.query(
+                "SELECT reason FROM pushfleet.delivery WHERE outcome = 6 ORDER BY subscriber_id")
+            #expect(reasons.map { $0.int16(0) } == [Reason.erased.rawValue, Reason.notActive.rawValue])
+        }
+    }
+
+    @Test func `What nobody collected in time ends as expired`() async throws {
+        try await QueueFixture.run { fixture in
+            let id = try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: #"{"ttlSeconds": 0}"#)
+            #expect(try await fixture.housekeeping.settle(shard: fixture.shard) == 1)
+            #expect(
+                try await fixture.count("SELECT outcome::bigint FROM pushfleet.delivery WHERE number = \(id)") == 4)
+        }
+    }
+
+    @Test func `Only so many workers have the duty of the lane at a time`() async throws {
+        try await QueueFixture.run { fixture in
+            let lane = PostgresLaneStore(client: fixture.client)
+            let workers = [try await fixture.hire(), try await fixture.hire(), try await fixture.hire()]
+            var onDuty: [Bool] = []
+            for worker in workers { onDuty.append(try await lane.takeDuty(worker, for: .seconds(60))) }
+            #expect(onDuty == [true, true, false])
+            #expect(try await lane.takeDuty(workers[0], for: .zero))
+            #expect(try await lane.takeDuty(workers[2], for: .seconds(60)))
+        }
+    }
+
+    @Test func `A role may call for the apps that it was granted, and has nothing else`() async throws {
+        try await QueueFixture.run { fixture in
+            let role = "caller_" + fixture.database.url.suffix(12)
+            _ = try await fixture.client.query("CREATE ROLE \(unescaped: role) LOGIN")
+            for grant in [
+                "GRANT USAGE ON SCHEMA pushfleet TO",
+                "GRANT EXECUTE ON FUNCTION pushfleet.notify, pushfleet.cancel_notification TO",
+            ] { _ = try await fixture.client.query("\(unescaped: grant) \(unescaped: role)") }
+            let url = fixture.database.url + "&user=\(role)"
+            try await TemporaryDatabase(url: url).withClient(connections: 1) { client in
+                let ask: PostgresQuery =
+                    "SELECT pushfleet.notify('ferry', '{\"externalId\": \"u1\"}', \(PostgresJSON(Self.message)))"
+                let refused = await #expect(throws: PostgresError.self) { _ = try await client.query(ask) }
+                #expect(refused?.sqlState == "PF403")
+                _ = try await fixture.client.query("INSERT INTO pushfleet.app_caller VALUES (1, \(role))")
+                #expect(try await client.query(ask).count == 1)
+                let read = await #expect(throws: PostgresError.self) {
+                    _ = try await client.query("SELECT * FROM pushfleet.notification")
+                }
+                #expect(read?.code == .insufficientPrivilege)
+            }
+            for revoke in ["DROP OWNED BY", "DROP ROLE"] {
+                _ = try await fixture.client.query("\(unescaped: revoke) \(unescaped: role)")
+            }
+        }
+    }
+}
