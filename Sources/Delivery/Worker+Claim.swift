@@ -180,6 +180,9 @@ extension Worker.ShardState {
         givenUp.append((number, now))
     }
 
+    /// A batch of some claim lies under the worker's name and must be looked for among all of them.
+    func noteNotHandedBack(at now: ContinuousClock.Instant) { givenUp.append((1, now)) }
+
     /// Up to which claim an answered pulse has looked for batches that this worker does not know: none later than a claim
     /// that was given up so recently that its statement may still run in the database.
     func noteChecked(_ answered: Int32, longestStatement: Duration, now: ContinuousClock.Instant) {

@@ -106,12 +106,14 @@ extension Worker {
         }
     }
 
-    /// Hands a batch back. Should the call fail, the lease runs out instead.
+    /// Hands a batch back. Should the call fail, the lease, which other batches keep alive, does not run out: the next
+    /// flushes find the batch under the worker's name, unknown to it, and give it back.
     func giveBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?) async {
         opening[batch.id] = nil
         do {
             try await store.handBack(batch, begun: begun, notBefore: notBefore, worker: identity)
         } catch {
+            shards[batch.shard]?.noteNotHandedBack(at: clock.now)
             logger.warning("batch not handed back", metadata: ["batch": "\(batch.id)", "error": "\(error)"])
         }
     }

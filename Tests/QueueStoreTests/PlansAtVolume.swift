@@ -121,8 +121,14 @@ struct PlanNode {
     var removed: Double {
         (number("Rows Removed by Filter") + number("Rows Removed by Index Recheck")) * number("Actual Loops")
     }
-    /// Pages looked at by this node and those below it.
-    var pages: Int { Int(number("Shared Hit Blocks") + number("Shared Read Blocks")) }
+    /// Pages looked at by the whole statement, counted too high rather than too low: what data-modifying parts do that
+    /// nobody reads is not in the top node's count.
+    var pages: Int {
+        let parts = all.dropFirst().filter { $0.type == "ModifyTable" }
+        return ([self] + parts).reduce(0) {
+            $0 + Int($1.number("Shared Hit Blocks") + $1.number("Shared Read Blocks"))
+        }
+    }
 
     private func number(_ name: String) -> Double { (fields[name] as? NSNumber)?.doubleValue ?? 0 }
 }

@@ -52,7 +52,7 @@ import Testing
             let statement = FlushStatement(flush: flush, worker: worker, lease: .seconds(600))
             // Per outcome: its row, its index entry and their share of extending both.
             try await expect(
-                "flush \(number)", statement.query, queue, pages: 200 + part.count * 12, sorts: Double(part.count))
+                "flush \(number)", statement.query, queue, pages: 150 + part.count * 6, sorts: Double(part.count))
         }
     }
 
@@ -78,7 +78,7 @@ import Testing
             let statement = FreeStatement(
                 shard: queue.shard, bucket: row.int32(0), holder: worker, ids: ids, epochs: row.int32Array(3),
                 begun: ids.map { _ in nil }, lapsedFor: .seconds(5), notBefore: nil)
-            try await expect("rescue", statement.query, queue, pages: 150, sorts: 10)
+            try await expect("rescue", statement.query, queue, pages: 60, sorts: 10)
         }
         try await expect("expired", .expiredBatches(of: queue.shard), queue, pages: 60, sorts: 10)
     }
@@ -95,12 +95,17 @@ import Testing
             "due retries", .dueRetries(of: queue.shard), queue, pages: 100 + Int(min(waiting, 50_000)),
             sorts: 50_000)
         let statement = RebatchStatement(group: group, shard: queue.shard, limit: 500)
-        try await expect("re-batch", statement.query, queue, pages: 12_000, sorts: 500)
+        // What is due in other groups is stepped over; what is not due yet is not read, however much waits.
+        try await expect(
+            "re-batch", statement.query, queue, pages: 12_000, sorts: 500, removed: max(1000, Double(waiting)))
     }
 
-    /// - Parameter sorts: rows that a sort may see: what the statement itself works on.
+    /// - Parameters:
+    ///   - sorts: rows that a sort may see: what the statement itself works on.
+    ///   - removed: rows that may be read for nothing.
     private func expect(
         _ name: String, _ query: PostgresQuery, _ queue: QueueFixture, pages: Int, sorts: Double,
+        removed: Double = 1000,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let plan = try await PlanNode(query, queue.client)
@@ -111,7 +116,7 @@ import Testing
                 !(node.type == "Seq Scan" && isLarge), "\(name) reads all of \(node.relation)",
                 sourceLocation: sourceLocation)
             #expect(
-                node.removed <= 1000, "\(name) reads \(Int(node.removed)) rows of \(node.relation) for nothing",
+                node.removed <= removed, "\(name) reads \(Int(node.removed)) rows of \(node.relation) for nothing",
                 sourceLocation: sourceLocation)
             #expect(
                 !(node.type.contains("Sort") && node.rows > sorts), "\(name) sorts \(Int(node.rows)) rows",

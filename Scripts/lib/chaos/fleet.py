@@ -120,7 +120,8 @@ class Fleet:
             if member.ending != "kill":
                 self.deaths_at_points += 1
                 self.points_hit.add(member.point.split(":")[0])
-        elif not (status == 0 and member.ending == "term"):
+        # By the signal itself: while it still waits for the database.
+        elif not (status in (0, -signal.SIGTERM) and member.ending == "term"):
             self.unexpected.append(f"{member.name}: {status}, {member.ending}, log {member.started}")
 
     def end(self, harmless=True):
