@@ -78,6 +78,14 @@ let package = Package(
             ],
             swiftSettings: safe),
 
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "Delivery", "QueueStore", "Transports", "Domain", "Postgres", "HTTP2", "Crypto", "Threading", "Logging",
+                "ServiceLifecycle", "ArgumentParser",
+            ],
+            swiftSettings: safe),
+
         // Tests. Each module's own, then whole processes.
         .target(
             name: "TestSupport",

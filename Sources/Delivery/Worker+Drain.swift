@@ -28,9 +28,14 @@ extension Worker {
     func leave() async {
         // Shielded: cancellation must not lose the record of what already left.
         await Task {
-            for shard in shards.keys.sorted() { await flush(shard) }
+            for _ in 0..<2 {
+                for shard in shards.keys.sorted() { await flush(shard) }
+                if held.values.allSatisfy({ $0.unrecorded.isEmpty }) { break }
+            }
             for batch in order.compactMap({ held[$0] }) {
-                await giveBack(batch.claimed, begun: batch.inFlight == 0 ? 0 : batch.begun, notBefore: nil)
+                // Answered and not recorded is as doubtful as not answered: nobody else knows of the answer.
+                let isKnown = batch.inFlight == 0 && batch.unrecorded.isEmpty
+                await giveBack(batch.claimed, begun: isKnown ? 0 : batch.begun, notBefore: nil)
                 remove(batch)
             }
             for batch in opening.values { await giveBack(batch, begun: 0, notBefore: nil) }

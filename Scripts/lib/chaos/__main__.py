@@ -96,7 +96,7 @@ class Chaos:
 
     def feed(self, left):
         """Some campaigns at a time, of lives short and long enough."""
-        rows = self.database.try_ask("SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND status <> 3")
+        rows = self.database.try_ask("SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND status <> 3 AND NOT standing")
         if rows is None or int(rows[0][0]) >= 5:
             return
         with open("Scripts/lib/demo-campaign.json", encoding="utf-8") as file:
@@ -124,7 +124,7 @@ class Chaos:
                 member.terminate()
         while time.monotonic() < limit:
             self.fleet.tend(deadly=False)
-            rows = self.database.try_ask("SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL")
+            rows = self.database.try_ask("SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND NOT standing")
             if rows is not None and rows[0][0] == "0":
                 break
             time.sleep(0.3)

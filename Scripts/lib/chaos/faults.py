@@ -61,7 +61,7 @@ class Faults:
     def control(self, kind):
         """By the commands that operators use. They may fail while the database is away."""
         rows = self.database.try_ask(
-            "SELECT id FROM pushfleet.run WHERE status = 1 AND closed_at IS NULL ORDER BY id LIMIT 8")
+            "SELECT id FROM pushfleet.run WHERE status = 1 AND closed_at IS NULL AND NOT standing ORDER BY id LIMIT 8")
         if not rows:
             return
         run = self.draw.choice(rows)[0]

@@ -5,12 +5,12 @@ import subprocess
 OUTCOMES = ["delivered", "failed", "unregistered", "expired", "cancelled", "skipped", "in_doubt"]
 
 PREPARE = """
-CREATE UNLOGGED TABLE public.wire (run_id bigint, number bigint, taken boolean);
+CREATE TABLE public.wire (run_id bigint, number bigint, taken boolean);
 """
 SUM = """
-CREATE UNLOGGED TABLE public.reached AS
+CREATE TABLE public.reached AS
 SELECT run_id, number, count(*) AS sends, count(*) FILTER (WHERE taken) AS taken FROM public.wire GROUP BY run_id, number;
-CREATE UNLOGGED TABLE public.fate AS
+CREATE TABLE public.fate AS
 SELECT run_id, number, count(*) AS outcomes, min(outcome) AS outcome, max(attempts) AS attempts
 FROM pushfleet.delivery GROUP BY run_id, number;
 ANALYZE public.reached; ANALYZE public.fate;
@@ -20,7 +20,7 @@ FIGURES = {
     "repeat_bound": "SELECT coalesce(sum(repeat_bound), 0) FROM total",
     # Of those targeted, without an outcome.
     "lost": "SELECT (SELECT coalesce(sum(targeted), 0) FROM total) - (SELECT count(*) FROM public.fate)",
-    "unfinished_runs": "SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL",
+    "unfinished_runs": "SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND NOT standing",
     "second_outcomes": "SELECT count(*) FROM public.fate WHERE outcomes > 1",
     # Recorded as something that says it did not leave, while the provider took it.
     "untrue_outcomes": "SELECT count(*) FROM public.fate JOIN public.reached USING (run_id, number) "
@@ -35,7 +35,7 @@ FIGURES = {
                "JOIN public.fate USING (run_id, number)",
     "accepted_repeats": "SELECT coalesce(sum(taken - 1), 0) FROM public.reached WHERE taken > 1",
     # Runs whose jobs are not those of one uninterrupted expansion.
-    "misexpanded_runs": "SELECT count(*) FROM pushfleet.run JOIN total ON total.run_id = run.id WHERE run.status <> 3 "
+    "misexpanded_runs": "SELECT count(*) FROM pushfleet.run JOIN total ON total.run_id = run.id WHERE run.status <> 3 AND NOT run.standing "
                         "AND total.targeted <> (SELECT count(*) FROM pushfleet.subscriber s "
                         "WHERE s.app_id = run.app_id AND s.registered_at <= run.audience_as_of)",
     # Batches whose rows are not as many as their tallies say.
@@ -46,7 +46,7 @@ FIGURES = {
         WHERE coalesce(d.n, 0) <> b.settled - b.moved""",
     "audit_problems": """
         SELECT coalesce(sum((SELECT count(*) FROM pushfleet.audit(r.id))), 0)
-        FROM (SELECT id FROM pushfleet.run ORDER BY md5(id::text) LIMIT 12) r""",
+        FROM (SELECT id FROM pushfleet.run WHERE NOT standing ORDER BY md5(id::text) LIMIT 12) r""",
 }
 TOTAL = """
     WITH total AS (
