@@ -1,0 +1,130 @@
+import Domain
+import Logging
+import ServiceLifecycle
+import Testing
+import Threading
+
+@testable import Delivery
+
+/// What becomes of answers that the database does not take.
+@Suite(.timeLimit(.minutes(1))) struct UnrecordedTests {
+    @Test func `what was answered and could not be recorded is handed back as begun`() async throws {
+        let store = RefusingStore()
+        var configuration = WorkerConfiguration()
+        configuration.drainLimit = .milliseconds(100)
+        let worker = Worker(
+            identity: WorkerID("00000000-0000-4000-8000-000000000001"), store: store, transports: Transports(),
+            configuration: configuration,
+            logger: Logger(label: "test") { TextLogHandler(label: $0, logLevel: .critical) })
+        try await testGracefulShutdown { shutdown in
+            store.onRefusal.withLock { $0 = { shutdown.triggerGracefulShutdown() } }
+            try await worker.run()
+        }
+        #expect(store.handedBack.withLock { $0 } == [3])
+    }
+
+    @Test func `a batch that could not be handed back is looked for among all claims`() {
+        let now = ContinuousClock.now
+        let state = Worker.ShardState()
+        for _ in 1...4 { state.noteAnswered(state.nextClaimNumber()) }
+        state.noteChecked(4, longestStatement: .seconds(30), now: now)
+        #expect(state.checkedClaims == 4)
+        state.noteNotHandedBack(at: now)
+        // Also by a flush that was under way when the hand-back failed.
+        state.noteChecked(4, longestStatement: .seconds(30), now: now + .seconds(1))
+        #expect(state.checkedClaims == 0)
+        state.noteChecked(4, longestStatement: .seconds(30), now: now + .seconds(31))
+        #expect(state.checkedClaims == 4)
+    }
+}
+
+/// Gives out one batch of three jobs, answers pulses and takes no outcome.
+private final class RefusingStore: BatchStore {
+    struct Refusal: Error {}
+
+    let onRefusal = Locked<@Sendable () -> Void>({})
+    /// The `begun` of each hand-back.
+    let handedBack = Locked<[Int]>([])
+    private let isClaimed = Locked(false)
+    private let shard = Shard(rawValue: 0)
+    private let pair = Pair(run: Run.ID(1), route: Route.ID(1))
+
+    func enlist(_ worker: WorkerID, lease: Duration) {}
+    func shards() -> [Shard] { [shard] }
+    func heads(of shard: Shard, lane: Lane) -> [Pair] { lane == .campaign ? [pair] : [] }
+
+    func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) -> ClaimedBatch? {
+        let isFirst = isClaimed.withLock { claimed in
+            defer { claimed = true }
+            return !claimed
+        }
+        guard isFirst else { return nil }
+        return ClaimedBatch(
+            shard: shard, id: Batch.ID(1), run: pair.run, route: pair.route, bucket: 1, epoch: 1, size: 3, announced: 3,
+            marked: OrdinalSet(bytes: [0], count: 3), lapses: 0, contentVersion: ContentVersion.ID(1),
+            expiresAt: Instant(microseconds: .max), policy: .retry, announceWindow: 3)
+    }
+
+    func jobs(of batch: ClaimedBatch, attributes names: [String]) -> [PushJob] {
+        (0..<3).map { ordinal in
+            PushJob(
+                ordinal: ordinal, number: Int64(ordinal), subscriber: Subscriber.ID(Int64(ordinal)), attempts: 0,
+                contentVersion: nil, expiresAt: nil,
+                recipient: Recipient(
+                    transport: .fcm, service: 0, state: .active, address: Address(text: "a", environment: .unknown),
+                    addressVersion: 1, language: nil, values: []))
+        }
+    }
+
+    func flush(_ flush: Flush, worker: WorkerID, lease: Duration) throws -> [Flush.State] {
+        guard flush.items.isEmpty else {
+            onRefusal.withLock { $0 }()
+            throw Refusal()
+        }
+        return flush.held.map {
+            Flush.State(batch: $0.batch, state: .leased, announced: $0.announce, run: .running, route: .open)
+        }
+    }
+
+    func handBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?, worker: WorkerID) {
+        handedBack.withLock { $0.append(begun) }
+    }
+
+    func contentVersion(_ id: ContentVersion.ID) throws -> ContentVersion {
+        ContentVersion(
+            id: id,
+            message: try MessageReader.message(
+                from: #"{"content": {"en": {"title": "Hi", "body": "Hi"}, "_default": "en"}}"#),
+            delivery: DeliveryOptions())
+    }
+
+    func route(_ id: Route.ID) -> Route? {
+        Route(
+            id: id, app: App.ID(1), transport: .fcm, service: 0, state: .open,
+            credential: CredentialReference(
+                id: Credential.ID(1), app: App.ID(1), name: "firebase", transport: .fcm, file: "/none", endpoint: nil))
+    }
+
+    func route(app: App.ID, transport: TransportKind, service: Int16) -> Route? { nil }
+    func pause(credential: Credential.ID, reason: Reason) {}
+    func now() -> Instant { Instant(microseconds: 0) }
+}
+
+/// Delivers everything at once.
+private final class Transports: TransportDirectory, Transport {
+    struct Message: PreparedMessage {}
+
+    let capacity = 100
+
+    func transport(for route: Route) -> any Transport { self }
+    func prepare(_ content: ContentVersion) -> any PreparedMessage { Message() }
+
+    func send(
+        _ jobs: [OutgoingJob], of message: any PreparedMessage, beginBefore: ContinuousClock.Instant,
+        to sink: @escaping ResultSink
+    ) {
+        sink(jobs.map { SendResult(ticket: $0.ticket, fate: .answered(.delivered(messageID: nil)), status: 200) })
+    }
+
+    func close(by deadline: ContinuousClock.Instant) {}
+}
