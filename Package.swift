@@ -111,7 +111,10 @@ let package = Package(
             ]),
         tests(
             "EndToEndTests",
-            ["Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
+            [
+                "Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "PlainHTTP", "Logging", "Threading",
+                "TestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -65,13 +65,17 @@ import Threading
         }
     }
 
-    @Test func `a connection that ended while it lay idle costs no statement`() async throws {
+    @Test(arguments: [true, false]) func `a connection that ended while it lay idle costs no statement`(
+        hungUp: Bool
+    ) async throws {
         try await TestServer.withRelayedClient { client, relay in
+            // A server says goodbye some time before it hangs up.
+            if !hungUp { relay.holdHangUps() }
             let process = try await client.query("SELECT pg_backend_pid()")[0].int32(0)
             try await TestServer.withConnection { other in
                 _ = try await other.query("SELECT pg_terminate_backend(\(process))")
             }
-            while relay.hangUps == 0 { await Task.yield() }
+            while relay.goodbyes == 0 || (hungUp && relay.hangUps == 0) { await Task.yield() }
             let row = try await client.query("SELECT pg_backend_pid()")[0]
             #expect(row.int32(0) != process)
         }

@@ -14,6 +14,7 @@ final class Relay: Sendable {
         var isSilent = false
         var holdsHangUps = false
         var hangUps = 0
+        var goodbyes = 0
         var accepted = 0
     }
 
@@ -37,6 +38,9 @@ final class Relay: Sendable {
 
     /// Times that a side hung up, after all that it said was passed on.
     var hangUps: Int { state.withLock { $0.hangUps } }
+
+    /// Times that the server's last words to an idle client were passed on, and lie in the client's socket.
+    var goodbyes: Int { state.withLock { $0.goodbyes } }
 
     /// Breaks all connections, and refuses new ones.
     func goDown() {
@@ -95,6 +99,10 @@ final class Relay: Sendable {
             guard count > 0 else { break }
             if state.withLock({ $0.isSilent }) { continue }
             guard send(sink, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
+            // ErrorResponse (PostgreSQL manual 55.7): unasked, it is a goodbye, and comes alone.
+            guard buffer[0] == UInt8(ascii: "E") else { continue }
+            awaitDelivery(to: sink)
+            state.withLock { $0.goodbyes += 1 }
         }
         let isHeld = state.withLock { state in
             state.hangUps += 1
@@ -112,6 +120,15 @@ final class Relay: Sendable {
         state.withLock { $0.sockets.subtract([source, sink]) }
         close(source)
         close(sink)
+    }
+
+    /// Returns when the peer's kernel has all that was sent: `send` only hands it to ours.
+    private func awaitDelivery(to sink: Int32) {
+        var unacknowledged: Int32 = 1
+        while unacknowledged > 0 {
+            guard ioctl(sink, UInt(TIOCOUTQ), &unacknowledged) == 0 else { return }
+            sched_yield()
+        }
     }
 
     private static func listen(port: UInt16) throws -> (listener: Int32, port: UInt16) {

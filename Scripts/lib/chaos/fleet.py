@@ -97,7 +97,7 @@ class Fleet:
         if not self.wanted[role]:
             self.wanted[role] = self.shuffled(POINTS[role])
         name = self.wanted[role].pop()
-        return f"{name}:{self.draw.randint(0, POINTS[role][name])}"
+        return f"{name}:{self.draw.randint(1, POINTS[role][name])}"
 
     def tend(self, deadly):
         """Notices who ended and starts them again, some of them with a point to die at."""

@@ -65,7 +65,7 @@ struct CampaignCancel: AsyncParsableCommand {
                 writeOutput("run \(run) is cancelled: \(grouped(answer.delivered)) delivered, ")
                 writeOutput("at most \(grouped(answer.inFlightAtMost)) in flight, ")
                 writeOutput("at least \(grouped(answer.stoppedAtLeast)) stopped\n")
-                writeOutput("next: pushfleet report campaign \(run)\n")
+                writeOutput("next: pushfleet report run \(run)\n")
             }
         }
     }

@@ -60,7 +60,7 @@ struct CredentialAdd: AsyncParsableCommand {
         do {
             return try FCMKeyFile(path: path)
         } catch {
-            throw CommandFailure("file: \(error)")
+            throw CommandFailure("file: \(path): \(error)")
         }
     }
 

@@ -74,13 +74,15 @@ struct MigrateStatus: AsyncParsableCommand {
 struct MigrateVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Checks that the schema fits this binary and that no applied file was edited.",
-        discussion: "EXAMPLE\n  pushfleet migrate verify")
+        discussion:
+            "What every role checks before it works. Exit status 4 if it does not fit.\n\nEXAMPLE\n  pushfleet migrate verify"
+    )
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).verify()
+                try await SchemaCheck.require(client, logger: Logger(label: "pushfleet.schema"))
                 writeOutput("the schema fits this binary\n")
             }
         }

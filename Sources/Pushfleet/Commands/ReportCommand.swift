@@ -4,9 +4,9 @@ import QueueStore
 
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "What became of a run, and the proof that it adds up.",
-        discussion: "EXAMPLE\n  pushfleet report run 12 --audit",
-        subcommands: [ReportRun.self, ReportAccounting.self])
+        commandName: "report", abstract: "What became of a campaign or a run, and the proof that it adds up.",
+        discussion: "EXAMPLE\n  pushfleet report campaign 4\n  pushfleet report run 12 --audit",
+        subcommands: [ReportCampaign.self, ReportRun.self, ReportAccounting.self])
 }
 
 struct ReportRun: AsyncParsableCommand {
@@ -23,60 +23,57 @@ struct ReportRun: AsyncParsableCommand {
     @Argument(help: "The run.") var run: Int
     @Flag(help: "Count the rows of jobs and deliveries too.") var audit = false
 
+    func run() async throws {
+        try await reportingFailures {
+            let report = try await database.withClient { client in
+                try await RunReport.read(Run.ID(Int64(run)), AdminStore(client), audit: audit)
+            }
+            writeOutput(output.json ? try jsonLine(report) : report.text)
+            if !report.isSound { throw ExitStatus.failed }
+        }
+    }
+}
+
+struct ReportCampaign: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "campaign", abstract: "Outcomes of a campaign: each of its runs, oldest first.",
+        discussion: """
+            `delivered` means that the provider accepted it. --audit counts the rows themselves against the batches.
+
+            EXAMPLE
+              pushfleet report campaign 4 --audit
+            """)
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The campaign.") var campaign: Int
+    @Flag(help: "Count the rows of jobs and deliveries too.") var audit = false
+
     struct Report: Encodable {
-        var run: Int
-        var status: String
-        var accounting: Accounting
-        var accountingViolations: Int64
-        var auditProblems: [String]?
-        var reasons: [Share]
-        var languages: [Share]
+        var campaign: Int
+        var runs: [RunReport]
     }
 
     func run() async throws {
         try await reportingFailures {
             let report = try await database.withClient { client in try await read(AdminStore(client)) }
             writeOutput(output.json ? try jsonLine(report) : text(report))
-            if report.accountingViolations > 0 || report.auditProblems?.isEmpty == false { throw ExitStatus.failed }
+            if !report.runs.allSatisfy(\.isSound) { throw ExitStatus.failed }
         }
     }
 
     private func read(_ store: AdminStore) async throws -> Report {
-        let id = Run.ID(Int64(run))
-        guard let progress = try await store.progress(of: id) else {
-            throw CommandFailure("run: \(run) is unknown; see: pushfleet campaign list")
+        let runs = try await store.runs(ofCampaign: Int64(campaign))
+        guard !runs.isEmpty else {
+            throw CommandFailure("campaign: \(campaign) is unknown or has no run; see: pushfleet campaign list")
         }
-        return Report(
-            run: run, status: "\(progress.status)", accounting: progress.accounting,
-            accountingViolations: try await store.violations(),
-            auditProblems: audit ? try await store.audit(id) : nil,
-            reasons: try await store.reasons(of: id), languages: try await store.languages(of: id))
+        var report = Report(campaign: campaign, runs: [])
+        for run in runs { report.runs.append(try await RunReport.read(run, store, audit: audit)) }
+        return report
     }
 
     private func text(_ report: Report) -> String {
-        let a = report.accounting
-        var text = "run \(report.run): \(report.status)\n\n"
-        var outcomes = TextTable(["OUTCOME", "REASON", "JOBS", "SHARE"], right: [2, 3])
-        for share in report.reasons {
-            outcomes.add([share.outcome, share.name, grouped(share.jobs), percent(share.jobs, of: a.targeted)])
-        }
-        var languages = TextTable(["LANGUAGE SERVED", "OUTCOME", "JOBS"], right: [2])
-        for share in report.languages { languages.add([share.name, share.outcome, grouped(share.jobs)]) }
-        text += outcomes.text + "\n" + languages.text + "\n"
-        text += "targeted \(a.targeted) = pending \(a.pending) + leased \(a.leased) + retrying \(a.retrying)"
-        text += " + delivered \(a.delivered) + failed \(a.failed) + unregistered \(a.unregistered)"
-        text += " + expired \(a.expired) + cancelled \(a.cancelled) + skipped \(a.skipped) + in_doubt \(a.inDoubt)\n"
-        text += "accounting violations: \(report.accountingViolations); at most \(a.repeatBound) sent twice\n"
-        if let problems = report.auditProblems {
-            text += problems.isEmpty ? "audit: every row is there once\n" : problems.joined(separator: "\n") + "\n"
-        }
-        return text
-    }
-
-    private func percent(_ part: Int64, of whole: Int64) -> String {
-        guard whole > 0 else { return "-" }
-        let tenths = (part * 1000 + whole / 2) / whole
-        return "\(tenths / 10).\(tenths % 10) %"
+        let count = report.runs.count == 1 ? "1 run" : "\(report.runs.count) runs"
+        return "campaign \(report.campaign): \(count)\n\n" + report.runs.map(\.text).joined(separator: "\n")
     }
 }
 

@@ -17,10 +17,19 @@ struct DatabaseOptions: ParsableArguments {
             preparedStatements: !unprepared)
     }
 
+    /// Tries to connect, once: a user who named the wrong server learns it at once, where a role would wait.
+    /// - Throws: `PostgresError` that says what is wrong.
+    func requireReachable() async throws {
+        let connection = PostgresConnection(configuration, logger: Logger(label: "pushfleet.postgres"))
+        try await connection.connect(deadline: .seconds(5))
+        await connection.close()
+    }
+
     /// A pool for one command's own statements, closed when `body` ends.
     func withClient<Result: Sendable>(
         connections: Int = 1, _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
+        try await requireReachable()
         let client = PostgresClient(
             configuration, connections: connections, logger: Logger(label: "pushfleet.postgres"))
         do {

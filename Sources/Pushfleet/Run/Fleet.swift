@@ -14,6 +14,7 @@ import Threading
 /// Puts the chosen roles together and runs them in one process.
 struct Fleet {
     let options: RunCommand
+    private let hooks = TestHooks()
 
     func run() async throws {
         try bootstrapLogging()
@@ -26,7 +27,9 @@ struct Fleet {
         if roles.contains("janitor") { services.append(try janitor(control, logger)) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
-            services += [pool, scheduler(pool, logger)]
+            // A pooler in transaction mode passes no notifications on: there, polling alone.
+            let hints = options.database.unprepared ? nil : HintListener(database, logger: logger)
+            services += [pool, scheduler(pool, hints, logger)]
         }
         if roles.contains("worker") { services += try worker(database, logger) }
         let group = ServiceGroup(
@@ -65,25 +68,26 @@ struct Fleet {
             tokens: PostgresAccessTokenStore(client: claims), worker: identity, logger: logger)
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .seconds(options.drainLimit)
+        hooks.quicken(&configuration)
         let worker = Worker(
             identity: identity,
-            store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: checkpoints, logger: logger),
-            lane: PostgresLaneStore(client: lane, checkpoints: checkpoints), transports: host,
-            configuration: configuration, checkpoints: checkpoints, logger: logger)
+            store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: hooks.checkpoints, logger: logger),
+            lane: PostgresLaneStore(client: lane, checkpoints: hooks.checkpoints), transports: host,
+            configuration: configuration, checkpoints: hooks.checkpoints, logger: logger)
         return [claims, flushes, lane, host, worker]
     }
 
-    private func scheduler(_ pool: PostgresClient, _ logger: Logger) -> Scheduler {
+    private func scheduler(_ pool: PostgresClient, _ hints: HintListener?, _ logger: Logger) -> Scheduler {
         Scheduler(
-            store: PostgresScheduleStore(client: pool, checkpoints: checkpoints),
-            draw: { Double.random(in: 0..<1) }, logger: logger)
+            store: PostgresScheduleStore(client: pool, hints: hints, checkpoints: hooks.checkpoints),
+            configuration: hooks.scheduler, draw: { Double.random(in: 0..<1) }, logger: logger)
     }
 
     private func janitor(_ client: PostgresClient, _ logger: Logger) throws -> Janitor {
         Janitor(
             identity: try randomIdentity(),
-            store: PostgresHousekeepingStore(client: client, checkpoints: checkpoints, logger: logger),
-            draw: { Double.random(in: 0..<1) }, logger: logger)
+            store: PostgresHousekeepingStore(client: client, checkpoints: hooks.checkpoints, logger: logger),
+            configuration: hooks.janitor, draw: { Double.random(in: 0..<1) }, logger: logger)
     }
 
     /// 128 random bits, fresh at each start: never a number of the database, which a failover could issue twice.
@@ -98,22 +102,6 @@ struct Fleet {
             text.append(digit)
         }
         return WorkerID(text)
-    }
-
-    /// Tests name a point at which this process must die, and how often it passes it before:
-    /// PUSHFLEET_DIE_AT=flush.after:3.
-    private var checkpoints: Checkpoints {
-        let parts = environment("PUSHFLEET_DIE_AT")?.split(separator: ":") ?? []
-        guard let name = parts.first, let point = Checkpoint(rawValue: String(name)) else { return .none }
-        let left = Locked(parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
-        return Checkpoints { reached in
-            guard reached == point else { return }
-            let isNow = left.withLock { left in
-                left -= 1
-                return left < 0
-            }
-            if isNow { kill(getpid(), SIGKILL) }
-        }
     }
 
     private func bootstrapLogging() throws {

@@ -107,7 +107,7 @@ extension AdminStore {
             INSERT INTO pushfleet.run_progress (shard, run_id)
             SELECT shard, \(run) FROM shards
             """)
-        _ = try await connection.query("SELECT pg_notify('pushfleet_run', '')")
+        _ = try await connection.query("SELECT pg_notify(\(HintListener.channel), '')")
         return CreatedCampaign(campaign: campaign, run: run, isNew: true)
     }
 
@@ -129,5 +129,10 @@ extension AdminStore {
                 run: $0.int64(0), campaign: $0.int64(1), app: $0.string(2), name: $0.string(3), status: $0.string(4),
                 dueAt: $0.string(5))
         }
+    }
+    /// A campaign's runs, oldest first; empty when there is no such campaign.
+    package func runs(ofCampaign campaign: Int64) async throws -> [Run.ID] {
+        try await client.query("SELECT id FROM pushfleet.run WHERE campaign_id = \(campaign) ORDER BY id")
+            .map { Run.ID($0.int64(0)) }
     }
 }

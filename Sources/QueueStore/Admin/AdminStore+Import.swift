@@ -2,45 +2,90 @@ import Domain
 import FoundationEssentials
 import Postgres
 
-extension AdminStore {
-    package struct Imported: Sendable {
+/// One import of a file, chunk by chunk. It knows its own transactions, and so finds an id that an earlier line of the
+/// file brought without a list of ids: PostgreSQL keeps with each row which transaction wrote it.
+package struct ImportSession: Sendable {
+    private let client: PostgresClient
+    private let app: Int64
+    /// Of this import: one for each chunk, as `xmin` shows them.
+    private var transactions: [Int64] = []
+
+    package struct Taken: Sendable {
         package var added: Int64 = 0
         package var changed: Int64 = 0
+        package var refused: [RefusedLine] = []
     }
 
-    /// Takes one chunk of subscribers, all or nothing: COPY into the staging table, then one statement that inserts or
-    /// updates. A changed address raises its version, revives the subscriber and counts as a new registration.
-    package func importChunk(_ subscribers: [ImportedSubscriber], app name: String) async throws -> Imported {
-        let app = try await appID(name).rawValue
-        let importID = UUID().uuidString
-        var row = CopyTextRow()
-        var text: [UInt8] = []
-        for subscriber in subscribers { append(subscriber, importID: importID, &row, to: &text) }
-        let chunk = text
-        return try await client.withTransaction(deadline: .seconds(60)) { connection in
+    init(client: PostgresClient, app: Int64) {
+        self.client = client
+        self.app = app
+    }
+
+    /// Takes a chunk, some thousands of lines, in one transaction. A line that the database cannot hold is refused and
+    /// loses no other: the chunk is halved until it stands alone.
+    /// - Throws: `PostgresError` when the database fails as such; the chunks before stay imported.
+    package mutating func take(_ chunk: ArraySlice<ImportedSubscriber>) async throws -> Taken {
+        guard let first = chunk.first else { return Taken() }
+        do {
+            return try await merge(chunk)
+        } catch {
+            guard let failure = error as? PostgresError, failure.concernsValues else { throw error }
+            guard chunk.count > 1 else {
+                return Taken(refused: [.unstorable(first.line, code: failure.sqlState ?? "-")])
+            }
+        }
+        let middle = chunk.startIndex + chunk.count / 2
+        var taken = try await take(chunk[..<middle])
+        let rest = try await take(chunk[middle...])
+        taken.added += rest.added
+        taken.changed += rest.changed
+        taken.refused += rest.refused
+        return taken
+    }
+
+    private mutating func merge(_ chunk: ArraySlice<ImportedSubscriber>) async throws -> Taken {
+        let rows = copyText(of: chunk)
+        let (app, transactions) = (app, transactions)
+        let (transaction, taken) = try await client.withTransaction(deadline: .seconds(120)) { connection in
+            _ = try await connection.query(.createStaging)
             _ = try await connection.copyIn(
                 """
-                COPY pushfleet.subscriber_import (
-                    import_id, line, external_id, user_id, transport, address, environment, p256dh, auth, language,
-                    time_zone, attributes, tags, registered_at
+                COPY pg_temp.subscriber_import (
+                    line, external_id, user_id, transport, address, environment, p256dh, auth, language, time_zone,
+                    attributes, tags, registered_at
                 ) FROM STDIN
-                """, chunks: [chunk], deadline: .seconds(60))
-            let rows = try await connection.query(
-                .mergeImport(PostgresUUID(importID), app: app), deadline: .seconds(60))
-            return Imported(added: rows[0].int64(0), changed: rows[0].int64(1))
+                """, chunks: rows, deadline: .seconds(120))
+            let row = try await connection.query(
+                .mergeStaging(app: app, transactions: transactions), deadline: .seconds(120))[0]
+            let refused = row.int64Array(3).map { RefusedLine.repeated(Int($0)) }
+            return (row.int64(0), Taken(added: row.int64(1), changed: row.int64(2), refused: refused))
         }
+        self.transactions.append(transaction)
+        return taken
     }
 
-    private func append(
-        _ subscriber: ImportedSubscriber, importID: String, _ row: inout CopyTextRow, to text: inout [UInt8]
-    ) {
-        row.append(importID as String?)
+    /// Pieces of some 64 KiB.
+    private func copyText(of chunk: ArraySlice<ImportedSubscriber>) -> [[UInt8]] {
+        var row = CopyTextRow()
+        var pieces: [[UInt8]] = []
+        var text: [UInt8] = []
+        for subscriber in chunk {
+            append(subscriber, &row, to: &text)
+            guard text.count >= 65_536 else { continue }
+            pieces.append(text)
+            text.removeAll(keepingCapacity: true)
+        }
+        pieces.append(text)
+        return pieces
+    }
+
+    private func append(_ subscriber: ImportedSubscriber, _ row: inout CopyTextRow, to text: inout [UInt8]) {
         row.append(Int64(subscriber.line) as Int64?)
         row.append(subscriber.externalID as String?)
         row.append(subscriber.userID)
-        row.append(String(subscriber.transport.rawValue) as String?)
+        row.append(Int64(subscriber.transport.rawValue) as Int64?)
         row.append(subscriber.address as String?)
-        row.append(subscriber.environment.map { $0 == .production ? "1" : "2" } ?? "0" as String?)
+        row.append(subscriber.environment.map { $0 == .production ? 1 : 2 } ?? 0 as Int64?)
         row.append(subscriber.p256dh.map { Data($0).base64EncodedString() })
         row.append(subscriber.auth.map { Data($0).base64EncodedString() })
         row.append(subscriber.language)
@@ -52,14 +97,48 @@ extension AdminStore {
     }
 }
 
+extension AdminStore {
+    /// - Throws: `AdminError` when there is no such app.
+    package func beginImport(app name: String) async throws -> ImportSession {
+        ImportSession(client: client, app: try await appID(name).rawValue)
+    }
+}
+
+extension PostgresError {
+    /// Some row's value is at fault, not the connection or the server.
+    fileprivate var concernsValues: Bool {
+        switch code {
+        case .invalidValue, .checkViolation, .notNullViolation: true
+        // What no type's limit names: a row too wide for its index, a document too large for jsonb.
+        default: sqlState?.hasPrefix("54") == true
+        }
+    }
+}
+
 extension PostgresQuery {
-    /// Moves one import's rows into subscriber and empties the staging table of them.
-    static func mergeImport(_ importID: PostgresUUID, app: Int64) -> PostgresQuery {
+    /// Of one transaction, so that a pooler may give each chunk another session.
+    fileprivate static var createStaging: PostgresQuery {
         """
-        WITH staged AS (
-            DELETE FROM pushfleet.subscriber_import WHERE import_id = \(importID)
-            RETURNING external_id, user_id, transport, address, environment, p256dh, auth, language, time_zone,
-                attributes, tags, registered_at
+        CREATE TEMPORARY TABLE subscriber_import (
+            line bigint, external_id text COLLATE "C", user_id text, transport smallint, address text,
+            environment smallint, p256dh text, auth text, language text, time_zone text, attributes jsonb, tags text[],
+            registered_at timestamptz
+        ) ON COMMIT DROP
+        """
+    }
+
+    /// Moves the staged rows into subscriber. Of lines with one id the first counts; those whose id this import has
+    /// written already change nothing and are returned. A changed address raises its version, revives the subscriber
+    /// and counts as a new registration.
+    /// - Returns: this transaction, rows added, rows changed, lines with repeated ids.
+    fileprivate static func mergeStaging(app: Int64, transactions: [Int64]) -> PostgresQuery {
+        """
+        WITH first AS (
+            SELECT DISTINCT ON (staged.external_id) staged.line, staged.external_id, staged.user_id, staged.transport,
+                staged.address, staged.environment, staged.p256dh, staged.auth, staged.language, staged.time_zone,
+                staged.attributes, staged.tags, staged.registered_at
+            FROM pg_temp.subscriber_import staged
+            ORDER BY staged.external_id, staged.line
         ),
         merged AS (
             INSERT INTO pushfleet.subscriber AS known (
@@ -67,34 +146,60 @@ extension PostgresQuery {
                 time_zone, attributes, tags, registered_at
             )
             SELECT
-                app.shards[1 + abs(hashtextextended(staged.external_id, app.id) % cardinality(app.shards))],
-                app.id, staged.transport::smallint,
+                app.shards[1 + abs(hashtextextended(first.external_id, app.id) % cardinality(app.shards))],
+                app.id, first.transport,
                 CASE
-                    WHEN staged.transport <> '3' THEN 0
-                    WHEN staged.address LIKE 'https://fcm.googleapis.com/%' THEN 1
-                    WHEN staged.address LIKE 'https://%push.services.mozilla.com/%' THEN 2
-                    WHEN staged.address LIKE 'https://web.push.apple.com/%' THEN 3
-                    WHEN staged.address LIKE 'https://%.notify.windows.com/%' THEN 4
+                    WHEN first.transport <> 3 THEN 0
+                    WHEN first.address LIKE 'https://fcm.googleapis.com/%' THEN 1
+                    WHEN first.address LIKE 'https://%push.services.mozilla.com/%' THEN 2
+                    WHEN first.address LIKE 'https://web.push.apple.com/%' THEN 3
+                    WHEN first.address LIKE 'https://%.notify.windows.com/%' THEN 4
                     ELSE 5
                 END,
-                staged.environment::smallint, staged.external_id, staged.user_id, staged.address, staged.p256dh,
-                staged.auth, staged.language, staged.time_zone, staged.attributes::jsonb, staged.tags::text[],
-                coalesce(staged.registered_at::timestamptz, now())
-            FROM staged
+                first.environment, first.external_id, first.user_id, first.address, first.p256dh, first.auth,
+                first.language, first.time_zone, first.attributes, first.tags, coalesce(first.registered_at, now())
+            FROM first
             JOIN pushfleet.app ON app.id = \(app)
             ON CONFLICT (shard, app_id, external_id) DO UPDATE
             SET transport = excluded.transport, service = excluded.service, environment = excluded.environment,
                 user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth,
                 language = excluded.language, time_zone = excluded.time_zone, attributes = excluded.attributes,
                 tags = excluded.tags, address = excluded.address,
-                address_version = known.address_version + (known.address <> excluded.address)::int,
-                state = CASE WHEN known.address <> excluded.address THEN 1 ELSE known.state END,
-                state_since = CASE WHEN known.address <> excluded.address THEN excluded.registered_at
-                    ELSE known.state_since END,
-                registered_at = excluded.registered_at
-            RETURNING address_version, xmax = 0 AS is_new
+                address_version = known.address_version
+                    + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
+                state = CASE
+                    WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+                    ELSE known.state
+                END,
+                state_since = CASE
+                    WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                        THEN excluded.registered_at
+                    ELSE known.state_since
+                END,
+                evidence = CASE
+                    WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+                    ELSE known.evidence
+                END,
+                registered_at = CASE
+                    WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                        THEN excluded.registered_at
+                    -- The file said nothing of it.
+                    WHEN excluded.registered_at = now() THEN known.registered_at
+                    ELSE greatest(known.registered_at, excluded.registered_at)
+                END
+            WHERE NOT known.xmin::text::bigint = ANY(\(transactions))
+            RETURNING known.external_id, known.xmax = 0 AS is_new
+        ),
+        repeated AS (
+            SELECT staged.line FROM pg_temp.subscriber_import staged
+            WHERE NOT EXISTS (SELECT FROM first WHERE first.line = staged.line)
+                OR NOT EXISTS (SELECT FROM merged WHERE merged.external_id = staged.external_id)
         )
-        SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM merged
+        SELECT
+            -- xmin has 32 bits.
+            pg_current_xact_id()::text::bigint & 4294967295,
+            (SELECT count(*) FROM merged WHERE is_new), (SELECT count(*) FROM merged WHERE NOT is_new),
+            (SELECT coalesce(array_agg(line ORDER BY line), '{}') FROM repeated)
         """
     }
 }

@@ -5,7 +5,8 @@ import Postgres
 ///
 /// A hint may be missing: while the connection is down the waits simply last their time.
 package actor HintListener {
-    package static let channel = "pushfleet"
+    /// Whoever makes a run says so here, in the transaction that makes it.
+    package static let channel = "pushfleet_run"
 
     private let connection: PostgresConnection
     private let logger: Logger

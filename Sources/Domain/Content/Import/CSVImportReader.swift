@@ -2,6 +2,9 @@
 struct CSVImportReader: ImportReader {
     private var records = CSVRecordReader()
     private var columns: [ImportColumn]?
+    private(set) var header: [UInt8] = []
+
+    var text: ArraySlice<UInt8> { records.text }
 
     mutating func feed(_ chunk: [UInt8]) { records.feed(chunk) }
     mutating func finish() { records.finish() }
@@ -15,6 +18,7 @@ struct CSVImportReader: ImportReader {
             case .record(let record):
                 guard let columns else {
                     self.columns = try Self.columns(record.fields)
+                    header = Array(records.text)
                     continue
                 }
                 return Self.record(record, columns)

@@ -21,12 +21,17 @@ package struct CSVRecordReader: Sendable {
     private var line = 1
     private var isComplete = false
     private var isStarted = false
+    private var given = 0..<0
 
     package init() {}
+
+    /// The item that was given last, as it stands in the file, line end included. Until the next chunk is fed.
+    package var text: ArraySlice<UInt8> { buffer[given] }
 
     package mutating func feed(_ chunk: [UInt8]) {
         buffer.removeSubrange(..<position)
         position = 0
+        given = 0..<0
         buffer.append(contentsOf: chunk)
     }
 
@@ -39,6 +44,7 @@ package struct CSVRecordReader: Sendable {
         while true {
             guard position < buffer.count else { return nil }
             let start = position
+            defer { given = start..<position }
             switch scan() {
             case .record(let fields):
                 defer { line += newlines(in: start..<position) }

@@ -5,10 +5,15 @@ struct JSONLinesImportReader: ImportReader {
     private var position = 0
     private var line = 1
     private var isComplete = false
+    private var given = 0..<0
+    let header: [UInt8] = []
+
+    var text: ArraySlice<UInt8> { buffer[given] }
 
     mutating func feed(_ chunk: [UInt8]) {
         buffer.removeSubrange(..<position)
         position = 0
+        given = 0..<0
         buffer.append(contentsOf: chunk)
     }
 
@@ -19,6 +24,7 @@ struct JSONLinesImportReader: ImportReader {
             let start = position
             guard let end = endOfLine(from: start) else { return nil }
             position = min(end + 1, buffer.count)
+            given = start..<position
             defer { line += 1 }
             if end - start > CSVRecordReader.maximumRecordBytes {
                 return .failure(RefusedLine(line: line, "The line is longer than a MiB."))

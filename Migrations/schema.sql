@@ -1,0 +1,1341 @@
+-- The schema that the migrations give. Made by Scripts/schema-dump; do not edit, do not merge: run that again.
+
+CREATE SCHEMA pushfleet;
+
+CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    outcomes AS MATERIALIZED (
+        SELECT d.shard, d.batch_id, d.outcome, count(*) AS n
+        FROM pushfleet.delivery d
+        WHERE d.run_id = which
+        GROUP BY d.shard, d.batch_id, d.outcome
+    ),
+    jobs AS MATERIALIZED (
+        SELECT j.shard, j.batch_id, count(*) AS n, count(DISTINCT j.ordinal) AS ordinals
+        FROM pushfleet.job j
+        WHERE j.run_id = which
+        GROUP BY j.shard, j.batch_id
+    )
+    SELECT 'jobs of a batch', b.shard, b.id, b.size::bigint, coalesce(jobs.n, 0)
+    FROM pushfleet.batch b
+    LEFT JOIN jobs ON jobs.shard = b.shard AND jobs.batch_id = b.id
+    WHERE b.run_id = which
+        AND b.bucket_id IN (SELECT bucket.id FROM pushfleet.bucket)
+        AND (coalesce(jobs.n, 0) <> b.size OR coalesce(jobs.ordinals, 0) <> b.size)
+    UNION ALL
+    SELECT 'deliveries of a batch, outcome ' || t.outcome, b.shard, b.id, t.n::bigint, coalesce(outcomes.n, 0)
+    FROM pushfleet.batch b
+    CROSS JOIN LATERAL (
+        VALUES
+            (1, b.delivered),
+            (2, b.failed),
+            (3, b.unregistered),
+            (4, b.expired),
+            (5, b.cancelled),
+            (6, b.skipped),
+            (7, b.in_doubt)
+    ) t (outcome, n)
+    LEFT JOIN outcomes
+        ON outcomes.shard = b.shard AND outcomes.batch_id = b.id AND outcomes.outcome = t.outcome
+    WHERE b.run_id = which AND coalesce(outcomes.n, 0) <> t.n
+    UNION ALL
+    SELECT 'deliveries without a batch', outcomes.shard, outcomes.batch_id, 0, outcomes.n
+    FROM outcomes
+    WHERE NOT EXISTS (
+        SELECT FROM pushfleet.batch b
+        WHERE b.shard = outcomes.shard AND b.id = outcomes.batch_id AND b.run_id = which
+    )
+    UNION ALL
+    SELECT 'number ' || d.number || ' has several outcomes', min(d.shard), min(d.batch_id), 1, count(*)
+    FROM pushfleet.delivery d
+    WHERE d.run_id = which
+    GROUP BY d.number
+    HAVING count(*) > 1
+    UNION ALL
+    SELECT 'outcomes and targeted, all open work being done', a.shard, NULL, a.targeted::bigint, total.n
+    FROM pushfleet.accounting_shard a
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(outcomes.n), 0)::bigint AS n FROM outcomes WHERE outcomes.shard = a.shard
+    ) total
+    WHERE a.run_id = which AND a.pending + a.leased + a.retrying = 0 AND a.targeted <> total.n
+$$;
+
+COMMENT ON FUNCTION pushfleet.audit(which bigint) IS 'Counts the rows of a run against its batches: a row is a defect.';
+
+CREATE FUNCTION pushfleet.cancel_notification(which bigint) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    one record;
+    taken int := 0;
+BEGIN
+    FOR one IN
+        SELECT n.shard, n.id, a.name AS app
+        FROM (
+            SELECT which AS id
+            UNION ALL
+            SELECT s.sibling_id FROM pushfleet.notification_sibling s WHERE s.notification_id = which
+        ) wanted
+        JOIN pushfleet.notification n ON n.id = wanted.id AND n.shard IN (SELECT unnest(shards) FROM pushfleet.app)
+        JOIN pushfleet.run r ON r.id = n.run_id
+        JOIN pushfleet.app a ON a.id = r.app_id
+        ORDER BY n.shard, n.id
+    LOOP
+        PERFORM pushfleet.require_caller(one.app);
+        taken := taken + pushfleet.take_back(one.shard, one.id, 5::smallint);
+    END LOOP;
+    RETURN taken;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.cancel_notification(which bigint) IS 'Takes back what was not collected yet; how many devices.';
+
+CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT '/options', 'type_invalid', 'must be an object'
+    WHERE jsonb_typeof(options) IS DISTINCT FROM 'object'
+    UNION ALL
+    SELECT '/options/' || o.key,
+        CASE WHEN o.key IN (
+            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'idempotencyKey', 'notBefore'
+        ) THEN 'delivery_invalid' ELSE 'unknown_field' END,
+        CASE o.key
+            WHEN 'ttlSeconds' THEN 'must be a whole number from 0 to 2419200'
+            WHEN 'collapseKey' THEN 'must be 1 to 64 bytes of text'
+            WHEN 'priority' THEN 'must be "high" or "normal"'
+            WHEN 'inDoubt' THEN 'must be "retry" or "assume_sent"'
+            WHEN 'idempotencyKey' THEN 'must be 1 to 255 characters of text'
+            WHEN 'notBefore' THEN 'must be an instant within 28 days, such as "2026-12-24T09:00:00Z"'
+            ELSE 'is not known; known are ttlSeconds, collapseKey, priority, inDoubt, idempotencyKey, notBefore'
+        END
+    FROM jsonb_each(CASE jsonb_typeof(options) WHEN 'object' THEN options ELSE '{}' END) o
+    WHERE NOT coalesce(CASE o.key
+        WHEN 'ttlSeconds' THEN CASE jsonb_typeof(o.value)
+            WHEN 'number' THEN o.value::numeric BETWEEN 0 AND 2419200 AND o.value::numeric % 1 = 0
+        END
+        WHEN 'collapseKey' THEN jsonb_typeof(o.value) = 'string' AND octet_length(o.value #>> '{}') BETWEEN 1 AND 64
+        WHEN 'priority' THEN o.value IN ('"high"', '"normal"')
+        WHEN 'inDoubt' THEN o.value IN ('"retry"', '"assume_sent"')
+        WHEN 'idempotencyKey' THEN jsonb_typeof(o.value) = 'string' AND char_length(o.value #>> '{}') BETWEEN 1 AND 255
+        WHEN 'notBefore' THEN jsonb_typeof(o.value) = 'string' AND pushfleet.instant_or_null(o.value #>> '{}')
+            BETWEEN clock_timestamp() - interval '1 day' AND clock_timestamp() + interval '28 days'
+    END, false)
+$$;
+
+CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+    SELECT '/recipient', 'recipient_invalid',
+        'must be {"subscriber": id}, {"externalId": "…"} or {"user": "…"}'
+    WHERE NOT coalesce(
+        jsonb_typeof(recipient) = 'object'
+        AND (SELECT count(*) = 1 FROM jsonb_object_keys(CASE jsonb_typeof(recipient) WHEN 'object' THEN recipient ELSE '{}' END))
+        AND CASE
+            WHEN recipient ? 'subscriber' THEN jsonb_typeof(recipient -> 'subscriber') = 'number'
+                AND (recipient ->> 'subscriber') ~ '^\d{1,18}$'
+            WHEN recipient ? 'externalId' THEN jsonb_typeof(recipient -> 'externalId') = 'string'
+                AND recipient ->> 'externalId' <> ''
+            WHEN recipient ? 'user' THEN jsonb_typeof(recipient -> 'user') = 'string' AND recipient ->> 'user' <> ''
+            ELSE false
+        END, false)
+$_$;
+
+CREATE FUNCTION pushfleet.drop_bucket(which integer) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM set_config('lock_timeout', '200ms', true);
+    IF NOT EXISTS (SELECT FROM pushfleet.bucket WHERE id = which AND sealed_at IS NOT NULL) THEN
+        RETURN false;
+    END IF;
+    IF EXISTS (SELECT FROM pushfleet.batch WHERE bucket_id = which AND state IN (0, 1, 5)) THEN
+        RETURN false;
+    END IF;
+    EXECUTE format('LOCK TABLE pushfleet.job_%s IN ACCESS EXCLUSIVE MODE', which);
+    IF EXISTS (SELECT FROM pushfleet.batch WHERE bucket_id = which AND state IN (0, 1, 5)) THEN
+        RETURN false;
+    END IF;
+    EXECUTE format('DROP TABLE pushfleet.job_%s', which);
+    DELETE FROM pushfleet.bucket WHERE id = which;
+    RETURN true;
+END
+$$;
+
+CREATE FUNCTION pushfleet.ensure_day(parent text, day date) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    child text := parent || '_' || to_char(day, 'YYYYMMDD');
+BEGIN
+    IF to_regclass('pushfleet.' || child) IS NOT NULL THEN
+        RETURN;
+    END IF;
+    -- One maker at a time; who waited here looks again.
+    LOCK TABLE pushfleet.bucket IN SHARE ROW EXCLUSIVE MODE;
+    IF to_regclass('pushfleet.' || child) IS NOT NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format(
+        'CREATE TABLE pushfleet.%I (LIKE pushfleet.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)',
+        child, parent);
+    EXECUTE format('CREATE INDEX %I ON pushfleet.%I (subscriber_id)', child || '_subscriber', child);
+    EXECUTE format(
+        'ALTER TABLE pushfleet.%I ATTACH PARTITION pushfleet.%I FOR VALUES FROM (%L) TO (%L)',
+        parent, child, day || ' 00:00+00', day + 1 || ' 00:00+00');
+END
+$$;
+
+CREATE FUNCTION pushfleet.ensure_days(ahead integer DEFAULT 7) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    today date := (now() AT TIME ZONE 'UTC')::date;
+BEGIN
+    FOR i IN 0 .. ahead LOOP
+        PERFORM pushfleet.ensure_day('delivery', today + i);
+        PERFORM pushfleet.ensure_day('attempt', today + i);
+    END LOOP;
+END
+$$;
+
+CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT pushfleet.standing_run(a.id, (now() AT TIME ZONE 'UTC')::date + ahead, 0::smallint)
+    FROM pushfleet.app a
+    CROSS JOIN generate_series(0, 1) ahead
+$$;
+
+CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    keys AS (
+        DELETE FROM pushfleet.idempotency_key k
+        USING (
+            SELECT app_id, key_hash
+            FROM pushfleet.idempotency_key
+            WHERE created_at < now() - interval '7 days'
+            ORDER BY created_at
+            LIMIT at_most
+            FOR UPDATE SKIP LOCKED
+        ) old
+        WHERE k.app_id = old.app_id AND k.key_hash = old.key_hash
+        RETURNING 1
+    ),
+    over AS MATERIALIZED (
+        SELECT r.id FROM pushfleet.run r WHERE r.standing AND r.closed_at > now() - interval '30 days'
+    ),
+    versions AS (
+        DELETE FROM pushfleet.content_version v
+        USING (
+            SELECT c.id FROM pushfleet.content_version c JOIN over ON over.id = c.standing_run LIMIT at_most
+        ) old
+        WHERE v.id = old.id
+        RETURNING 1
+    ),
+    siblings AS (
+        DELETE FROM pushfleet.notification_sibling s
+        USING (
+            SELECT n.notification_id, n.sibling_id
+            FROM pushfleet.notification_sibling n
+            JOIN over ON over.id = n.run_id
+            LIMIT at_most
+        ) old
+        WHERE s.notification_id = old.notification_id AND s.sibling_id = old.sibling_id
+        RETURNING 1
+    )
+    SELECT ((SELECT count(*) FROM keys) + (SELECT count(*) FROM versions) + (SELECT count(*) FROM siblings))::int
+$$;
+
+CREATE FUNCTION pushfleet.instant_or_null(value text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "DateStyle" TO 'ISO, YMD'
+    AS $_$
+BEGIN
+    IF value ~ '^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$' THEN
+        RETURN value::timestamptz;
+    END IF;
+    RETURN NULL;
+EXCEPTION
+    WHEN datetime_field_overflow OR invalid_datetime_format THEN
+        RETURN NULL;
+END
+$_$;
+
+CREATE FUNCTION pushfleet.keep_message(which bigint, message jsonb, delivery jsonb) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    hash bytea := sha256(convert_to(message::text || delivery::text, 'UTF8'));
+    the_id bigint;
+BEGIN
+    SELECT v.id INTO the_id
+    FROM pushfleet.content_version v
+    WHERE v.standing_run = which AND v.digest = hash
+    LIMIT 1;
+    IF the_id IS NULL THEN
+        INSERT INTO pushfleet.content_version (message, delivery, standing_run, digest)
+        VALUES (message, delivery, which, hash)
+        RETURNING id INTO the_id;
+    END IF;
+    RETURN the_id;
+END
+$$;
+
+CREATE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}'::jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    the_app bigint := pushfleet.require_caller(notify.app);
+    problems jsonb;
+    known record;
+    body bytea;
+    result bigint := nextval(pg_get_serial_sequence('pushfleet.notification', 'id'));
+    due timestamptz;
+    policy smallint := CASE WHEN options ->> 'inDoubt' = 'assume_sent' THEN 1 ELSE 0 END;
+    the_run bigint;
+    version bigint;
+BEGIN
+    SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem) ORDER BY p.pointer)
+    INTO problems
+    FROM (
+        SELECT * FROM pushfleet.check_recipient(recipient)
+        UNION ALL
+        SELECT * FROM pushfleet.check_options(options)
+        UNION ALL
+        SELECT '/message', 'type_invalid', 'must be an object'
+        WHERE jsonb_typeof(message) IS DISTINCT FROM 'object'
+    ) p;
+    IF problems IS NOT NULL THEN
+        RAISE EXCEPTION 'notify: % problem(s), the first at %: %', jsonb_array_length(problems),
+            problems #>> '{0,pointer}', problems #>> '{0,message}'
+            USING ERRCODE = 'PF400', DETAIL = problems::text;
+    END IF;
+
+    IF options ? 'idempotencyKey' THEN
+        body := sha256(convert_to(jsonb_build_array(recipient, message, options - 'idempotencyKey')::text, 'UTF8'));
+        INSERT INTO pushfleet.idempotency_key (app_id, key_hash, body_hash, notification_id)
+        VALUES (the_app, sha256(convert_to(options ->> 'idempotencyKey', 'UTF8')), body, result)
+        ON CONFLICT (app_id, key_hash) DO NOTHING;
+        IF NOT FOUND THEN
+            SELECT k.body_hash, k.notification_id INTO STRICT known
+            FROM pushfleet.idempotency_key k
+            WHERE k.app_id = the_app AND k.key_hash = sha256(convert_to(options ->> 'idempotencyKey', 'UTF8'));
+            IF known.body_hash <> body THEN
+                RAISE EXCEPTION 'options.idempotencyKey: it already names notification % with another body; use another key',
+                    known.notification_id
+                    USING ERRCODE = 'PF409';
+            END IF;
+            RETURN known.notification_id;
+        END IF;
+    END IF;
+
+    due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
+    the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
+    version := pushfleet.keep_message(the_run, message, options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
+    WITH target AS (
+        SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
+        FROM pushfleet.app a
+        JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
+        WHERE a.id = the_app
+            AND CASE
+                WHEN recipient ? 'subscriber' THEN s.id = (recipient ->> 'subscriber')::bigint
+                WHEN recipient ? 'externalId' THEN s.external_id = recipient ->> 'externalId'
+                ELSE s.user_id = recipient ->> 'user'
+            END
+    ),
+    queued AS (
+        INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
+        OVERRIDING SYSTEM VALUE
+        SELECT target.shard,
+            CASE target.place WHEN 1 THEN result ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id')) END,
+            the_run, target.id, version, due,
+            due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
+        FROM target
+        RETURNING id
+    )
+    INSERT INTO pushfleet.notification_sibling (notification_id, sibling_id, run_id)
+    SELECT result, queued.id, the_run FROM queued WHERE queued.id <> result;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) IS 'Queues one notification in the caller''s transaction; its id. PF400 invalid (all problems in DETAIL), PF403, PF404, PF409.';
+
+CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    the_id bigint;
+BEGIN
+    SELECT a.id INTO the_id FROM pushfleet.app a WHERE a.name = which;
+    IF the_id IS NULL THEN
+        RAISE EXCEPTION 'app: there is no app %; create it with: pushfleet app create', coalesce(quote_literal(which), 'NULL')
+            USING ERRCODE = 'PF404';
+    END IF;
+    IF pg_has_role(session_user, current_user, 'MEMBER') THEN
+        RETURN the_id;
+    END IF;
+    PERFORM FROM pushfleet.app_caller c
+    JOIN pg_roles r ON r.rolname = c.caller
+    WHERE c.app_id = the_id AND pg_has_role(session_user, r.oid, 'MEMBER');
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'app: role % may not call for app %', quote_ident(session_user), quote_literal(which)
+            USING ERRCODE = 'PF403', HINT = 'An owner grants it with: pushfleet app grant';
+    END IF;
+    RETURN the_id;
+END
+$$;
+
+CREATE FUNCTION pushfleet.rotate_bucket(seen integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+DECLARE
+    next_id int;
+BEGIN
+    LOCK TABLE pushfleet.bucket IN SHARE ROW EXCLUSIVE MODE;
+    SELECT b.id INTO next_id
+    FROM pushfleet.bucket b
+    WHERE b.sealed_at IS NULL AND b.id IS DISTINCT FROM seen
+    ORDER BY b.id DESC
+    LIMIT 1;
+    IF next_id IS NOT NULL THEN
+        RETURN next_id;
+    END IF;
+    UPDATE pushfleet.bucket SET sealed_at = now() WHERE sealed_at IS NULL;
+    INSERT INTO pushfleet.bucket DEFAULT VALUES RETURNING id INTO next_id;
+    EXECUTE format('CREATE TABLE pushfleet.job_%s (LIKE pushfleet.job INCLUDING DEFAULTS)', next_id);
+    EXECUTE format('CREATE INDEX job_%1$s_batch ON pushfleet.job_%1$s (batch_id)', next_id);
+    EXECUTE format('ALTER TABLE pushfleet.job ATTACH PARTITION pushfleet.job_%1$s FOR VALUES IN (%1$s)', next_id);
+    RETURN next_id;
+END
+$_$;
+
+CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    starts timestamptz := day::timestamp AT TIME ZONE 'UTC';
+    the_id bigint;
+BEGIN
+    SELECT r.id INTO the_id
+    FROM pushfleet.run r
+    WHERE r.standing AND r.app_id = which AND r.occurrence_at = starts AND r.in_doubt = policy;
+    IF the_id IS NOT NULL THEN
+        RETURN the_id;
+    END IF;
+    INSERT INTO pushfleet.run (
+        app_id, occurrence_at, lane, standing, in_doubt, announce_window, due_at, expand_at
+    )
+    VALUES (which, starts, 0, true, policy, CASE policy WHEN 1 THEN 100 ELSE 5000 END, starts, starts)
+    ON CONFLICT (app_id, occurrence_at, in_doubt) WHERE standing DO NOTHING
+    RETURNING id INTO the_id;
+    IF the_id IS NULL THEN
+        SELECT r.id INTO STRICT the_id
+        FROM pushfleet.run r
+        WHERE r.standing AND r.app_id = which AND r.occurrence_at = starts AND r.in_doubt = policy;
+        RETURN the_id;
+    END IF;
+    INSERT INTO pushfleet.run_progress (shard, run_id, expanded)
+    SELECT unnest(a.shards), the_id, true FROM pushfleet.app a WHERE a.id = which;
+    INSERT INTO pushfleet.lane_clock (shard, lane)
+    SELECT unnest(a.shards), 0 FROM pushfleet.app a WHERE a.id = which
+    ON CONFLICT (shard, lane) DO NOTHING;
+    RETURN the_id;
+END
+$$;
+
+CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) RETURNS integer
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH taken AS (
+        DELETE FROM pushfleet.notification n
+        WHERE n.shard = in_shard
+            AND n.id = (
+                SELECT m.id FROM pushfleet.notification m WHERE m.shard = in_shard AND m.id = which FOR UPDATE SKIP LOCKED
+            )
+        RETURNING n.id, n.run_id, n.subscriber_id, n.content_version, n.due_at, n.expires_at
+    ),
+    made AS (
+        INSERT INTO pushfleet.batch (
+            shard, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id, content_version,
+            size, collected, cancelled, expired, state, origin, marked
+        )
+        SELECT in_shard, t.run_id, 0, 0, t.due_at, t.expires_at, t.subscriber_id, t.subscriber_id, t.content_version, 1,
+            1, (as_outcome = 5)::int, (as_outcome = 4)::int, 2, 0, B'1'
+        FROM taken t
+        RETURNING id
+    ),
+    recorded AS (
+        INSERT INTO pushfleet.delivery (
+            shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
+        )
+        SELECT in_shard, t.run_id, t.id, t.subscriber_id, made.id, 0, as_outcome, 0, t.content_version
+        FROM taken t
+        CROSS JOIN made
+        RETURNING number
+    )
+    SELECT count(*)::int FROM recorded
+$$;
+
+CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (
+    SFUNC = array_cat,
+    STYPE = anycompatiblearray
+);
+
+CREATE TABLE pushfleet.access_token (
+    credential_id bigint NOT NULL,
+    sealed bytea,
+    issued_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    refreshing_by uuid,
+    refreshing_until timestamp with time zone
+)
+WITH (fillfactor='50');
+
+CREATE TABLE pushfleet.batch (
+    shard smallint NOT NULL,
+    id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    route_id bigint NOT NULL,
+    tag bigint NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    holder uuid,
+    first_subscriber_id bigint NOT NULL,
+    last_subscriber_id bigint NOT NULL,
+    content_version bigint,
+    bucket_id integer,
+    epoch integer DEFAULT 0 NOT NULL,
+    claim_no integer DEFAULT 0 NOT NULL,
+    size integer NOT NULL,
+    collected integer DEFAULT 0 NOT NULL,
+    state smallint NOT NULL,
+    origin smallint NOT NULL,
+    lapses smallint DEFAULT 0 NOT NULL,
+    announced smallint DEFAULT 0 NOT NULL,
+    may_repeat integer DEFAULT 0 NOT NULL,
+    moved integer DEFAULT 0 NOT NULL,
+    delivered integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    unregistered integer DEFAULT 0 NOT NULL,
+    expired integer DEFAULT 0 NOT NULL,
+    cancelled integer DEFAULT 0 NOT NULL,
+    skipped integer DEFAULT 0 NOT NULL,
+    in_doubt integer DEFAULT 0 NOT NULL,
+    settled integer GENERATED ALWAYS AS ((((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt)) STORED,
+    marked bit varying NOT NULL,
+    doubtful bit varying,
+    CONSTRAINT batch_announced CHECK ((((announced >= 0) AND (announced <= size)) AND ((state = ANY (ARRAY[1, 2])) OR (announced = 0)))),
+    CONSTRAINT batch_born_done CHECK (((bucket_id IS NOT NULL) OR (state = 2))),
+    CONSTRAINT batch_done_when_all CHECK (((state = 2) = ((((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt) = size))),
+    CONSTRAINT batch_marks_counted CHECK ((bit_count((marked)::"bit") = (((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt))),
+    CONSTRAINT batch_marks_length CHECK (((length((marked)::"bit") = size) AND ((doubtful IS NULL) OR (length((doubtful)::"bit") = size)))),
+    CONSTRAINT batch_size CHECK ((size > 0)),
+    CONSTRAINT batch_state CHECK (((state = ANY (ARRAY[0, 1, 2, 5])) AND ((state <> 1) OR (holder IS NOT NULL))))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+COMMENT ON COLUMN pushfleet.batch.route_id IS '0: its jobs were skipped for want of one';
+
+COMMENT ON COLUMN pushfleet.batch.tag IS 'Place in its pair''s order, in jobs divided by the run''s weight.';
+
+COMMENT ON COLUMN pushfleet.batch.holder IS 'The worker process, random at each start; stays when the batch is done.';
+
+COMMENT ON COLUMN pushfleet.batch.content_version IS 'Bound at the first claim.';
+
+COMMENT ON COLUMN pushfleet.batch.bucket_id IS 'NULL: born done, with deliveries and no jobs';
+
+COMMENT ON COLUMN pushfleet.batch.epoch IS 'With holder, the fence: raised by each claim.';
+
+COMMENT ON COLUMN pushfleet.batch.claim_no IS 'The holder''s own number of the claim that took it.';
+
+COMMENT ON COLUMN pushfleet.batch.collected IS 'Rows of notification that it was made from.';
+
+COMMENT ON COLUMN pushfleet.batch.state IS '0 ready, 1 leased, 2 done, 5 scheduled';
+
+COMMENT ON COLUMN pushfleet.batch.origin IS '0 from expansion or collect, 1 from retry or evacuation';
+
+COMMENT ON COLUMN pushfleet.batch.lapses IS 'Times rescued: from 2 on it is suspect and sent one ordinal at a time.';
+
+COMMENT ON COLUMN pushfleet.batch.announced IS 'Ordinals below may have been begun under this epoch.';
+
+COMMENT ON COLUMN pushfleet.batch.may_repeat IS 'Jobs that went on although they may have left: repeat_bound.';
+
+COMMENT ON COLUMN pushfleet.batch.moved IS 'Jobs that left for retry, or for another batch by evacuation.';
+
+COMMENT ON COLUMN pushfleet.batch.marked IS 'A bit for each ordinal: it left this batch, by an outcome or to retry.';
+
+COMMENT ON COLUMN pushfleet.batch.doubtful IS 'A bit for each ordinal: it may have left under an earlier epoch or attempt; NULL = none';
+
+CREATE TABLE pushfleet.notification (
+    shard smallint NOT NULL,
+    id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    content_version bigint NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+COMMENT ON COLUMN pushfleet.notification.run_id IS 'The standing run of app and day.';
+
+CREATE TABLE pushfleet.run (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    campaign_id bigint,
+    occurrence_at timestamp with time zone,
+    status smallint DEFAULT 1 NOT NULL,
+    lane smallint DEFAULT 1 NOT NULL,
+    standing boolean DEFAULT false NOT NULL,
+    weight integer DEFAULT 8 NOT NULL,
+    in_doubt smallint DEFAULT 0 NOT NULL,
+    batch_size smallint DEFAULT 500 NOT NULL,
+    announce_window smallint DEFAULT 5000 NOT NULL,
+    max_attempts smallint DEFAULT 8 NOT NULL,
+    rate integer,
+    content_version bigint DEFAULT 1 NOT NULL,
+    due_at timestamp with time zone DEFAULT now() NOT NULL,
+    local_at timestamp without time zone,
+    expand_at timestamp with time zone DEFAULT now() NOT NULL,
+    ttl interval DEFAULT '28 days'::interval NOT NULL,
+    audience_as_of timestamp with time zone DEFAULT now() NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    closed_at timestamp with time zone,
+    CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
+    CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
+    CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
+    CONSTRAINT run_lane CHECK ((lane = ANY (ARRAY[0, 1]))),
+    CONSTRAINT run_rate CHECK ((rate > 0)),
+    CONSTRAINT run_status CHECK ((status = ANY (ARRAY[1, 2, 3, 4]))),
+    CONSTRAINT run_ttl CHECK ((ttl <= '28 days'::interval)),
+    CONSTRAINT run_weight CHECK (((weight >= 1) AND (weight <= 1000)))
+);
+
+COMMENT ON COLUMN pushfleet.run.status IS '1 running, 2 paused, 3 cancelled, 4 done';
+
+COMMENT ON COLUMN pushfleet.run.lane IS '0 transactional, 1 campaign';
+
+COMMENT ON COLUMN pushfleet.run.standing IS 'The transactional lane''s run of an app and day: filled by collect.';
+
+COMMENT ON COLUMN pushfleet.run.in_doubt IS '0 retry, 1 assume_sent';
+
+COMMENT ON COLUMN pushfleet.run.announce_window IS 'Ordinals announced at a time: 100 under assume_sent.';
+
+COMMENT ON COLUMN pushfleet.run.local_at IS 'Wall time in each subscriber''s zone; due_at is not used then.';
+
+COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due.';
+
+COMMENT ON COLUMN pushfleet.run.audience_as_of IS 'Only who had registered by then is targeted.';
+
+CREATE TABLE pushfleet.run_progress (
+    shard smallint NOT NULL,
+    run_id bigint NOT NULL,
+    last_subscriber_id bigint DEFAULT 0 NOT NULL,
+    targeted bigint DEFAULT 0 NOT NULL,
+    expanded boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN pushfleet.run_progress.targeted IS 'Counted from each page''s selection, never from what it inserted.';
+
+CREATE VIEW pushfleet.accounting_shard AS
+ SELECT progress.shard,
+    progress.run_id,
+    ((progress.targeted + tally.collected) + queue.waiting) AS targeted,
+    (tally.expanded + queue.waiting) AS expanded,
+    (tally.pending + queue.waiting) AS pending,
+    tally.leased,
+    (tally.moved - tally.returned) AS retrying,
+    tally.delivered,
+    tally.failed,
+    tally.unregistered,
+    tally.expired,
+    tally.cancelled,
+    tally.skipped,
+    tally.in_doubt,
+    tally.repeat_bound
+   FROM (((pushfleet.run
+     JOIN pushfleet.run_progress progress ON ((progress.run_id = run.id)))
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(b.size) FILTER (WHERE (b.origin = 0)), (0)::bigint) AS expanded,
+            COALESCE(sum(b.collected), (0)::bigint) AS collected,
+            COALESCE(sum(b.size) FILTER (WHERE (b.origin = 1)), (0)::bigint) AS returned,
+            COALESCE(sum(b.moved), (0)::bigint) AS moved,
+            COALESCE(sum((b.size - b.settled)) FILTER (WHERE (b.state = ANY (ARRAY[0, 5]))), (0)::bigint) AS pending,
+            COALESCE(sum((b.size - b.settled)) FILTER (WHERE (b.state = 1)), (0)::bigint) AS leased,
+            COALESCE(sum(b.delivered), (0)::bigint) AS delivered,
+            COALESCE(sum(b.failed), (0)::bigint) AS failed,
+            COALESCE(sum(b.unregistered), (0)::bigint) AS unregistered,
+            COALESCE(sum(b.expired), (0)::bigint) AS expired,
+            COALESCE(sum(b.cancelled), (0)::bigint) AS cancelled,
+            COALESCE(sum(b.skipped), (0)::bigint) AS skipped,
+            COALESCE(sum(b.in_doubt), (0)::bigint) AS in_doubt,
+            COALESCE(sum(b.may_repeat), (0)::bigint) AS repeat_bound
+           FROM pushfleet.batch b
+          WHERE ((b.shard = progress.shard) AND (b.run_id = progress.run_id))) tally)
+     CROSS JOIN LATERAL ( SELECT count(*) AS waiting
+           FROM pushfleet.notification n
+          WHERE ((n.shard = progress.shard) AND (n.run_id = progress.run_id))) queue)
+  WHERE (run.closed_at IS NULL);
+
+COMMENT ON VIEW pushfleet.accounting_shard IS 'Where the jobs of each open run are, by shard, counted from batches.';
+
+CREATE VIEW pushfleet.accounting AS
+ SELECT accounting_shard.run_id,
+    sum(accounting_shard.targeted) AS targeted,
+    sum(accounting_shard.pending) AS pending,
+    sum(accounting_shard.leased) AS leased,
+    sum(accounting_shard.retrying) AS retrying,
+    sum(accounting_shard.delivered) AS delivered,
+    sum(accounting_shard.failed) AS failed,
+    sum(accounting_shard.unregistered) AS unregistered,
+    sum(accounting_shard.expired) AS expired,
+    sum(accounting_shard.cancelled) AS cancelled,
+    sum(accounting_shard.skipped) AS skipped,
+    sum(accounting_shard.in_doubt) AS in_doubt,
+    sum(accounting_shard.repeat_bound) AS repeat_bound
+   FROM pushfleet.accounting_shard
+  GROUP BY accounting_shard.run_id;
+
+COMMENT ON VIEW pushfleet.accounting IS 'Where the jobs of each open run are: targeted = pending + leased + retrying + the seven outcomes.';
+
+CREATE TABLE pushfleet.retry (
+    shard smallint NOT NULL,
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    route_id bigint NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    content_version bigint NOT NULL,
+    attempts smallint NOT NULL,
+    doubtful boolean NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+CREATE VIEW pushfleet.accounting_violation AS
+ SELECT a.shard,
+    a.run_id,
+    a.targeted,
+    a.expanded,
+    a.pending,
+    a.leased,
+    a.retrying,
+    a.delivered,
+    a.failed,
+    a.unregistered,
+    a.expired,
+    a.cancelled,
+    a.skipped,
+    a.in_doubt,
+    a.repeat_bound,
+    queue.waiting AS retry_rows
+   FROM (pushfleet.accounting_shard a
+     CROSS JOIN LATERAL ( SELECT count(*) AS waiting
+           FROM pushfleet.retry
+          WHERE ((retry.shard = a.shard) AND (retry.run_id = a.run_id))) queue)
+  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> queue.waiting));
+
+COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';
+
+CREATE TABLE pushfleet.app (
+    id bigint NOT NULL,
+    name text NOT NULL,
+    shards smallint[] DEFAULT '{0}'::smallint[] NOT NULL,
+    time_zone text DEFAULT 'UTC'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0))
+);
+
+COMMENT ON COLUMN pushfleet.app.shards IS 'Subscribers are spread over these by hash of app and external id.';
+
+COMMENT ON COLUMN pushfleet.app.time_zone IS 'IANA zone for subscribers without one.';
+
+CREATE TABLE pushfleet.app_caller (
+    app_id bigint NOT NULL,
+    caller name NOT NULL
+);
+
+ALTER TABLE pushfleet.app ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.app_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.attempt (
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    answer_ms integer,
+    shard smallint NOT NULL,
+    attempts smallint NOT NULL,
+    status smallint,
+    reason smallint NOT NULL,
+    doubtful boolean NOT NULL
+)
+PARTITION BY RANGE (at);
+
+ALTER TABLE pushfleet.batch ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME pushfleet.batch_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.bucket (
+    id integer NOT NULL,
+    opened_at timestamp with time zone DEFAULT now() NOT NULL,
+    sealed_at timestamp with time zone
+);
+
+ALTER TABLE pushfleet.bucket ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.bucket_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.campaign (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    name text NOT NULL,
+    idempotency_key text,
+    body_hash bytea NOT NULL,
+    body jsonb NOT NULL,
+    state smallint DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
+
+COMMENT ON COLUMN pushfleet.campaign.state IS '1 active, 2 refused, 3 over';
+
+ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.campaign_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.content_version (
+    id bigint NOT NULL,
+    campaign_id bigint,
+    message jsonb NOT NULL,
+    delivery jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    standing_run bigint,
+    digest bytea
+);
+
+COMMENT ON COLUMN pushfleet.content_version.standing_run IS 'Set when single notifications brought it.';
+
+COMMENT ON COLUMN pushfleet.content_version.digest IS 'SHA-256 of message and delivery. Not unique: a caller never waits for another one''s transaction over it.';
+
+ALTER TABLE pushfleet.content_version ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.content_version_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.credential (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    name text NOT NULL,
+    transport smallint NOT NULL,
+    file text NOT NULL,
+    endpoint text,
+    facts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    state_reason smallint DEFAULT 0 NOT NULL,
+    state_since timestamp with time zone DEFAULT now() NOT NULL,
+    last_success_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT credential_state CHECK ((state = ANY (ARRAY[0, 1]))),
+    CONSTRAINT credential_transport CHECK ((transport = ANY (ARRAY[1, 2, 3])))
+);
+
+COMMENT ON COLUMN pushfleet.credential.transport IS '1 apns, 2 fcm, 3 webpush';
+
+COMMENT ON COLUMN pushfleet.credential.file IS 'Where the secret lies on every worker''s machine; never the secret.';
+
+COMMENT ON COLUMN pushfleet.credential.endpoint IS 'An origin in place of the provider''s own.';
+
+COMMENT ON COLUMN pushfleet.credential.facts IS 'What may be known of it: project, client address, key id.';
+
+COMMENT ON COLUMN pushfleet.credential.state IS '0 ok, 1 paused';
+
+ALTER TABLE pushfleet.credential ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.credential_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.delivery (
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    sent_at timestamp with time zone,
+    content_version bigint,
+    address_version integer,
+    answer_ms integer,
+    shard smallint NOT NULL,
+    ordinal smallint NOT NULL,
+    outcome smallint NOT NULL,
+    attempts smallint NOT NULL,
+    status smallint,
+    reason smallint DEFAULT 0 NOT NULL,
+    variant smallint,
+    provider_id text,
+    language text,
+    CONSTRAINT delivery_outcome CHECK (((outcome >= 1) AND (outcome <= 7)))
+)
+PARTITION BY RANGE (at);
+
+COMMENT ON COLUMN pushfleet.delivery.sent_at IS 'When its last request began; NULL = none did, or it is not known';
+
+COMMENT ON COLUMN pushfleet.delivery.answer_ms IS 'From the begin of the request to the answer.';
+
+COMMENT ON COLUMN pushfleet.delivery.outcome IS '1 delivered (the provider accepted it), 2 failed, 3 unregistered, 4 expired, 5 cancelled, 6 skipped, 7 in_doubt';
+
+COMMENT ON COLUMN pushfleet.delivery.status IS 'The provider''s; NULL = no answer';
+
+COMMENT ON COLUMN pushfleet.delivery.reason IS 'See pushfleet.reason.';
+
+COMMENT ON COLUMN pushfleet.delivery.language IS 'The language served, as the author spelled it.';
+
+CREATE TABLE pushfleet.duty (
+    name text NOT NULL,
+    slot smallint NOT NULL,
+    holder uuid,
+    held_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+)
+WITH (fillfactor='20');
+
+CREATE TABLE pushfleet.idempotency_key (
+    app_id bigint NOT NULL,
+    key_hash bytea NOT NULL,
+    body_hash bytea NOT NULL,
+    notification_id bigint NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE pushfleet.idempotency_key IS 'Kept for seven days. A second caller waits for the first one''s transaction.';
+
+CREATE TABLE pushfleet.job (
+    batch_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    bucket_id integer NOT NULL,
+    shard smallint NOT NULL,
+    ordinal smallint NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    content_version bigint,
+    expires_at timestamp with time zone
+)
+PARTITION BY LIST (bucket_id);
+
+COMMENT ON COLUMN pushfleet.job.number IS 'With the run, the job for life: the subscriber''s id, or the notification''s.';
+
+COMMENT ON COLUMN pushfleet.job.attempts IS 'Made before it came into this batch.';
+
+COMMENT ON COLUMN pushfleet.job.expires_at IS 'Collected jobs only: theirs differ within a batch.';
+
+CREATE TABLE pushfleet.job_1 (
+    batch_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    bucket_id integer NOT NULL,
+    shard smallint NOT NULL,
+    ordinal smallint NOT NULL,
+    attempts smallint DEFAULT 0 NOT NULL,
+    content_version bigint,
+    expires_at timestamp with time zone
+);
+
+CREATE TABLE pushfleet.lane_clock (
+    shard smallint NOT NULL,
+    lane smallint NOT NULL,
+    vtime bigint DEFAULT 0 NOT NULL,
+    refreshed_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+)
+WITH (fillfactor='20');
+
+COMMENT ON COLUMN pushfleet.lane_clock.refreshed_at IS 'Heads are refreshed once a second, whoever asks.';
+
+CREATE TABLE pushfleet.migration (
+    number integer NOT NULL,
+    name text NOT NULL,
+    lowest_binary integer NOT NULL,
+    text_hash text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE pushfleet.notification ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.notification_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.notification_sibling (
+    notification_id bigint NOT NULL,
+    sibling_id bigint NOT NULL,
+    run_id bigint NOT NULL
+);
+
+CREATE TABLE pushfleet.rate_second (
+    key text NOT NULL,
+    at_second timestamp with time zone NOT NULL,
+    taken integer NOT NULL,
+    granted integer NOT NULL
+)
+WITH (fillfactor='20');
+
+CREATE TABLE pushfleet.reason (
+    code smallint NOT NULL,
+    name text NOT NULL
+);
+
+CREATE TABLE pushfleet.route (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    transport smallint NOT NULL,
+    service smallint DEFAULT 0 NOT NULL,
+    credential_id bigint NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    rate integer,
+    slow_rate integer,
+    slow_until timestamp with time zone,
+    backoff interval DEFAULT '00:00:02'::interval NOT NULL,
+    paused_reason smallint,
+    paused_at timestamp with time zone,
+    CONSTRAINT route_rates CHECK (((rate > 0) AND (slow_rate > 0))),
+    CONSTRAINT route_state CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+
+COMMENT ON COLUMN pushfleet.route.service IS 'Web Push: 1 fcm, 2 mozilla, 3 apple, 4 wns, 5 other; else 0';
+
+COMMENT ON COLUMN pushfleet.route.state IS '0 open, 1 paused (breaker, credential), 2 closed (removed)';
+
+COMMENT ON COLUMN pushfleet.route.rate IS 'Requests a second for the whole fleet; NULL = no limit.';
+
+COMMENT ON COLUMN pushfleet.route.slow_rate IS 'A 429 that one worker saw holds for all until slow_until.';
+
+COMMENT ON COLUMN pushfleet.route.backoff IS 'Before the first retry: 10 s for FCM.';
+
+ALTER TABLE pushfleet.route ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.route_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE pushfleet.run ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.run_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.run_route (
+    shard smallint NOT NULL,
+    run_id bigint NOT NULL,
+    route_id bigint NOT NULL,
+    lane smallint NOT NULL,
+    last_tag bigint DEFAULT 0 NOT NULL,
+    low_tag bigint DEFAULT 0 NOT NULL,
+    tag_offset bigint DEFAULT 0 NOT NULL,
+    head bigint
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN pushfleet.run_route.last_tag IS 'Highest tag given out.';
+
+COMMENT ON COLUMN pushfleet.run_route.low_tag IS 'No ready batch lies below.';
+
+COMMENT ON COLUMN pushfleet.run_route.tag_offset IS 'Set when the pair becomes active: it starts at the present.';
+
+COMMENT ON COLUMN pushfleet.run_route.head IS 'tag_offset + first ready tag, some second old; NULL = nothing to claim';
+
+CREATE TABLE pushfleet.run_total (
+    run_id bigint NOT NULL,
+    targeted bigint NOT NULL,
+    delivered bigint NOT NULL,
+    failed bigint NOT NULL,
+    unregistered bigint NOT NULL,
+    expired bigint NOT NULL,
+    cancelled bigint NOT NULL,
+    skipped bigint NOT NULL,
+    in_doubt bigint NOT NULL,
+    repeat_bound bigint NOT NULL,
+    CONSTRAINT run_total_adds_up CHECK ((targeted = ((((((delivered + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt)))
+);
+
+CREATE TABLE pushfleet.subscriber (
+    shard smallint NOT NULL,
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    transport smallint NOT NULL,
+    service smallint DEFAULT 0 NOT NULL,
+    state smallint DEFAULT 1 NOT NULL,
+    environment smallint DEFAULT 0 NOT NULL,
+    evidence smallint,
+    address_version integer DEFAULT 1 NOT NULL,
+    registered_at timestamp with time zone DEFAULT now() NOT NULL,
+    state_since timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone,
+    external_id text,
+    user_id text,
+    address text NOT NULL,
+    p256dh text,
+    auth text,
+    language text,
+    time_zone text,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT subscriber_attributes CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+    CONSTRAINT subscriber_state CHECK (((state >= 1) AND (state <= 5))),
+    CONSTRAINT subscriber_transport CHECK ((transport = ANY (ARRAY[1, 2, 3])))
+);
+
+COMMENT ON COLUMN pushfleet.subscriber.state IS '1 active, 2 suspect, 3 unregistered, 4 wrong_project, 5 quarantined; 1 and 2 are sent to';
+
+COMMENT ON COLUMN pushfleet.subscriber.environment IS 'APNs: 0 unknown, 1 production, 2 sandbox';
+
+COMMENT ON COLUMN pushfleet.subscriber.evidence IS 'Reason code of the answer that moved its state.';
+
+COMMENT ON COLUMN pushfleet.subscriber.address_version IS 'Raised when the address changes: retirement compares and sets on it.';
+
+ALTER TABLE pushfleet.subscriber ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME pushfleet.subscriber_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.worker (
+    id uuid NOT NULL,
+    lease_until timestamp with time zone NOT NULL,
+    sighted_by uuid,
+    sighted_first_at timestamp with time zone,
+    sighted_last_at timestamp with time zone
+)
+WITH (fillfactor='20');
+
+COMMENT ON COLUMN pushfleet.worker.sighted_by IS 'The janitor that saw it lapsed, without a gap, between the two instants.';
+
+ALTER TABLE ONLY pushfleet.job ATTACH PARTITION pushfleet.job_1 FOR VALUES IN (1);
+
+ALTER TABLE ONLY pushfleet.access_token
+    ADD CONSTRAINT access_token_pkey PRIMARY KEY (credential_id);
+
+ALTER TABLE ONLY pushfleet.app_caller
+    ADD CONSTRAINT app_caller_pkey PRIMARY KEY (app_id, caller);
+
+ALTER TABLE ONLY pushfleet.app
+    ADD CONSTRAINT app_name_key UNIQUE (name);
+
+ALTER TABLE ONLY pushfleet.app
+    ADD CONSTRAINT app_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.batch
+    ADD CONSTRAINT batch_pkey PRIMARY KEY (shard, id);
+
+ALTER TABLE ONLY pushfleet.bucket
+    ADD CONSTRAINT bucket_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.campaign
+    ADD CONSTRAINT campaign_app_id_idempotency_key_key UNIQUE (app_id, idempotency_key);
+
+ALTER TABLE ONLY pushfleet.campaign
+    ADD CONSTRAINT campaign_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.content_version
+    ADD CONSTRAINT content_version_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.credential
+    ADD CONSTRAINT credential_app_id_name_key UNIQUE (app_id, name);
+
+ALTER TABLE ONLY pushfleet.credential
+    ADD CONSTRAINT credential_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.duty
+    ADD CONSTRAINT duty_pkey PRIMARY KEY (name, slot);
+
+ALTER TABLE ONLY pushfleet.idempotency_key
+    ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (app_id, key_hash);
+
+ALTER TABLE ONLY pushfleet.lane_clock
+    ADD CONSTRAINT lane_clock_pkey PRIMARY KEY (shard, lane);
+
+ALTER TABLE ONLY pushfleet.migration
+    ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY pushfleet.notification
+    ADD CONSTRAINT notification_pkey PRIMARY KEY (shard, id);
+
+ALTER TABLE ONLY pushfleet.notification_sibling
+    ADD CONSTRAINT notification_sibling_pkey PRIMARY KEY (notification_id, sibling_id);
+
+ALTER TABLE ONLY pushfleet.rate_second
+    ADD CONSTRAINT rate_second_pkey PRIMARY KEY (key, at_second);
+
+ALTER TABLE ONLY pushfleet.reason
+    ADD CONSTRAINT reason_name_key UNIQUE (name);
+
+ALTER TABLE ONLY pushfleet.reason
+    ADD CONSTRAINT reason_pkey PRIMARY KEY (code);
+
+ALTER TABLE ONLY pushfleet.retry
+    ADD CONSTRAINT retry_pkey PRIMARY KEY (shard, run_id, number);
+
+ALTER TABLE ONLY pushfleet.route
+    ADD CONSTRAINT route_app_id_transport_service_key UNIQUE (app_id, transport, service);
+
+ALTER TABLE ONLY pushfleet.route
+    ADD CONSTRAINT route_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.run
+    ADD CONSTRAINT run_campaign_id_occurrence_at_key UNIQUE (campaign_id, occurrence_at);
+
+ALTER TABLE ONLY pushfleet.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.run_progress
+    ADD CONSTRAINT run_progress_pkey PRIMARY KEY (shard, run_id);
+
+ALTER TABLE ONLY pushfleet.run_route
+    ADD CONSTRAINT run_route_pkey PRIMARY KEY (shard, run_id, route_id);
+
+ALTER TABLE ONLY pushfleet.run_total
+    ADD CONSTRAINT run_total_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY pushfleet.subscriber
+    ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
+
+ALTER TABLE ONLY pushfleet.worker
+    ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
+
+CREATE INDEX batch_by_bucket ON pushfleet.batch USING btree (bucket_id) WHERE (state = ANY (ARRAY[0, 1, 5]));
+
+CREATE INDEX batch_by_run ON pushfleet.batch USING btree (shard, run_id);
+
+CREATE INDEX batch_expiring ON pushfleet.batch USING btree (shard, expires_at) WHERE (state = ANY (ARRAY[0, 5]));
+
+CREATE INDEX batch_held ON pushfleet.batch USING btree (shard, holder, claim_no) WHERE (state = 1);
+
+CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id, tag) WHERE (state = 0);
+
+CREATE INDEX batch_scheduled ON pushfleet.batch USING btree (shard, due_at) WHERE (state = 5);
+
+CREATE INDEX content_version_by_campaign ON pushfleet.content_version USING btree (campaign_id);
+
+CREATE INDEX content_version_by_digest ON pushfleet.content_version USING btree (standing_run, digest) WHERE (standing_run IS NOT NULL);
+
+CREATE INDEX idempotency_key_by_age ON pushfleet.idempotency_key USING btree (created_at);
+
+CREATE INDEX job_1_batch ON pushfleet.job_1 USING btree (batch_id);
+
+CREATE INDEX notification_by_run ON pushfleet.notification USING btree (shard, run_id);
+
+CREATE INDEX notification_due ON pushfleet.notification USING btree (shard, due_at, id);
+
+CREATE INDEX notification_sibling_by_run ON pushfleet.notification_sibling USING btree (run_id);
+
+CREATE INDEX retry_due ON pushfleet.retry USING btree (shard, due_at);
+
+CREATE INDEX retry_expiring ON pushfleet.retry USING btree (shard, expires_at);
+
+CREATE INDEX route_by_credential ON pushfleet.route USING btree (credential_id);
+
+CREATE INDEX run_live ON pushfleet.run USING btree (id) WHERE (status = 1);
+
+CREATE INDEX run_open ON pushfleet.run USING btree (status) WHERE (closed_at IS NULL);
+
+CREATE INDEX run_progress_by_run ON pushfleet.run_progress USING btree (run_id);
+
+CREATE INDEX run_progress_unexpanded ON pushfleet.run_progress USING btree (shard, run_id) WHERE (NOT expanded);
+
+CREATE INDEX run_route_head ON pushfleet.run_route USING btree (shard, lane, head) WHERE (head IS NOT NULL);
+
+CREATE UNIQUE INDEX run_standing ON pushfleet.run USING btree (app_id, occurrence_at, in_doubt) WHERE standing;
+
+CREATE INDEX subscriber_by_app ON pushfleet.subscriber USING btree (shard, app_id, id);
+
+CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id) WHERE (user_id IS NOT NULL);
+
+CREATE UNIQUE INDEX subscriber_external ON pushfleet.subscriber USING btree (shard, app_id, external_id);
+
+REVOKE ALL ON FUNCTION pushfleet.cancel_notification(which bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.check_options(options jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.check_recipient(recipient jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.ensure_standing_runs() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.instant_or_null(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.keep_message(which bigint, message jsonb, delivery jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
+

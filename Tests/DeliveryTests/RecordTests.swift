@@ -1,0 +1,108 @@
+import Delivery
+import Domain
+import Testing
+import Threading
+
+@Suite(.timeLimit(.minutes(1))) struct RecordTests {
+    struct LostReply: Error {}
+
+    @Test func `a flush whose reply was lost is repeated, and its outcomes count once`() async throws {
+        let lost = Locked(0)
+        let transport = ScriptedTransport(answer: ScriptedTransport.delivering)
+        let store = ScriptedStore(afterFlush: { _, flush in
+            // The first that carries outcomes takes effect, and nobody hears of it.
+            let isLost = lost.withLock { lost in
+                guard !flush.items.isEmpty, lost == 0 else { return false }
+                lost += 1
+                return true
+            }
+            if isLost { throw LostReply() }
+        })
+        store.add(Fixture.batch(size: 8), Fixture.jobs(8))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { store.flushes.filter { !$0.items.isEmpty }.count >= 2 }
+        }
+        let carrying = store.flushes.filter { !$0.items.isEmpty }
+        #expect(carrying.count == 2)
+        #expect(carrying[0].items.map(\.ordinal) == carrying[1].items.map(\.ordinal))
+        #expect(store.items.map(\.outcome) == Array(repeating: .delivered, count: 8))
+        #expect(transport.sentNumbers == (100..<108).map { $0 })
+        #expect(store.handBacks.isEmpty)
+    }
+
+    @Test func `a batch that the answer does not name is dropped, and a late result of it finds nothing`() async throws
+    {
+        let transport = ScriptedTransport(capacity: 2)
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 5), Fixture.jobs(5))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { transport.sent.count == 2 }
+            // Rescued: another worker's now.
+            store.state.withLock { $0.held = [:] }
+            let seen = store.flushes.count
+            await Fixture.until { store.flushes.dropFirst(seen).contains { $0.held.isEmpty } }
+            transport.answer(0)
+            transport.answer(1)
+            let then = store.flushes.count
+            await Fixture.until { store.flushes.count >= then + 2 }
+        }
+        #expect(transport.sent.count == 2)
+        #expect(store.flushes.flatMap(\.items).isEmpty)
+        #expect(store.handBacks.isEmpty)
+    }
+
+    @Test func `what did not leave is begun again, free of charge`() async throws {
+        let transport = ScriptedTransport(capacity: 1)
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 1), Fixture.jobs(1))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { transport.sent.count == 1 }
+            transport.answer(0, .notSent(.connectionLost))
+            await Fixture.until { transport.sent.count == 2 }
+            transport.answer(1)
+            await Fixture.until { store.items.count == 1 }
+        }
+        #expect(transport.sentNumbers == [100, 100])
+        #expect(store.items.map(\.attempts) == [1] && store.items.map(\.outcome) == [.delivered])
+    }
+
+    @Test func `a suspect batch announces and begins one job at a time`() async throws {
+        let transport = ScriptedTransport()
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 3, lapses: 2, announced: 1), Fixture.jobs(3))
+        try await Fixture.withWorker(store, transport) { _ in
+            for number in 0..<3 {
+                await Fixture.until { transport.sent.count == number + 1 }
+                let seen = store.flushes.count
+                await Fixture.until { store.flushes.count >= seen + 2 }
+                #expect(transport.sent.count == number + 1)
+                #expect(store.flushes.last?.held.allSatisfy { $0.announce <= number + 1 } == true)
+                transport.answer(number)
+            }
+            await Fixture.until { store.items.count == 3 }
+        }
+    }
+
+    @Test(arguments: [
+        SendResult.Fate.answered(.credential(.fcmPermissionDenied)), .answered(.config(.fcmUnexpectedStatus)),
+    ])
+    func `a fault of ours pauses the credential and costs the job nothing`(fate: SendResult.Fate) async throws {
+        let transport = ScriptedTransport(answer: { _ in fate })
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 2), Fixture.jobs(2))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { store.items.count == 2 && !store.state.withLock { $0.pauses.isEmpty } }
+        }
+        #expect(store.items.allSatisfy { $0.outcome == nil && $0.free && $0.attempts == 0 })
+    }
+
+    @Test func `a credential that cannot be used here is paused, and its batch waits`() async throws {
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 2), Fixture.jobs(2))
+        try await Fixture.withWorker(store, nil) { _ in
+            await Fixture.until { !store.handBacks.isEmpty }
+        }
+        #expect(store.state.withLock { $0.pauses } == [.credentialUnusable])
+        #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: .seconds(10))])
+    }
+}

@@ -1,0 +1,112 @@
+import Domain
+import Threading
+
+/// A queue of prepared batches that keeps the rules of the real one, as far as a worker can see them: it marks each
+/// ordinal once, closes a batch whose ordinals are all marked, and answers only for what the worker still holds.
+final class ScriptedStore: BatchStore {
+    struct HandBack: Equatable {
+        var batch: Batch.ID
+        var begun: Int
+        var notBefore: Duration?
+    }
+
+    struct State: Sendable {
+        var waiting: [(batch: ClaimedBatch, jobs: [PushJob])] = []
+        var held: [Batch.ID: ClaimedBatch] = [:]
+        /// First word on each ordinal; later ones change nothing.
+        var recorded: [Batch.ID: [Int16: Flush.Item]] = [:]
+        var jobs: [Batch.ID: [PushJob]] = [:]
+        var flushes: [Flush] = []
+        var handBacks: [HandBack] = []
+        var pauses: [Reason] = []
+        var run = RunStatus.running
+        var routes: [TransportKind: Route] = [:]
+    }
+
+    let state = Locked(State())
+    /// Called with each flush before it takes effect, and how many came before it; may wait or throw.
+    let beforeFlush: @Sendable (Int, Flush) async throws -> Void
+    /// Called after it took effect: throwing here is a reply that was lost.
+    let afterFlush: @Sendable (Int, Flush) async throws -> Void
+
+    init(
+        beforeFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
+        afterFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in }
+    ) {
+        self.beforeFlush = beforeFlush
+        self.afterFlush = afterFlush
+        state.withLock { $0.routes[.fcm] = Fixture.route(.fcm) }
+    }
+
+    var items: [Flush.Item] {
+        state.withLock { $0.recorded.values.flatMap(\.values).sorted { $0.ordinal < $1.ordinal } }
+    }
+
+    func enlist(_ worker: WorkerID, lease: Duration) async throws {}
+    func shards() async throws -> [Shard] { [Fixture.shard] }
+    func now() async throws -> Instant { Fixture.now }
+
+    func heads(of shard: Shard, lane: Lane) async throws -> [Pair] {
+        let isWaiting = state.withLock { !$0.waiting.isEmpty }
+        return lane == .campaign && isWaiting ? [Pair(run: Fixture.run, route: Fixture.route(.fcm).id)] : []
+    }
+
+    func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) async throws -> ClaimedBatch? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else { return nil }
+            let (batch, jobs) = state.waiting.removeFirst()
+            state.held[batch.id] = batch
+            state.jobs[batch.id] = jobs
+            return batch
+        }
+    }
+
+    func jobs(of batch: ClaimedBatch, attributes names: [String]) async throws -> [PushJob] {
+        state.withLock { $0.jobs[batch.id] ?? [] }
+    }
+
+    func flush(_ flush: Flush, worker: WorkerID, lease: Duration) async throws -> [Flush.State] {
+        let number = state.withLock { state in
+            state.flushes.append(flush)
+            return state.flushes.count - 1
+        }
+        try await beforeFlush(number, flush)
+        let answer = state.withLock { take(flush, &$0) }
+        try await afterFlush(number, flush)
+        return answer
+    }
+
+    private func take(_ flush: Flush, _ state: inout State) -> [Flush.State] {
+        for item in flush.items where state.held[item.batch] != nil {
+            if state.recorded[item.batch]?[item.ordinal] == nil {
+                state.recorded[item.batch, default: [:]][item.ordinal] = item
+            }
+        }
+        return flush.held.compactMap { named in
+            guard let batch = state.held[named.batch], batch.epoch == named.epoch else { return nil }
+            let isDone = state.recorded[batch.id]?.count == batch.size
+            if isDone { state.held[batch.id] = nil }
+            return Flush.State(
+                batch: batch.id, state: isDone ? .done : .leased,
+                announced: max(named.announce, Int32(batch.announced)),
+                run: state.run, route: .open)
+        }
+    }
+
+    func handBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?, worker: WorkerID) async throws {
+        state.withLock { state in
+            state.held[batch.id] = nil
+            state.handBacks.append(HandBack(batch: batch.id, begun: begun, notBefore: notBefore))
+        }
+    }
+
+    func contentVersion(_ id: ContentVersion.ID) async throws -> ContentVersion { Fixture.content }
+
+    func route(_ id: Route.ID) async throws -> Route? { state.withLock { $0.routes.values.first { $0.id == id } } }
+
+    func route(app: App.ID, transport: TransportKind, service: Int16) async throws -> Route? {
+        state.withLock { $0.routes[transport] }
+    }
+
+    func pause(credential: Credential.ID, reason: Reason) async throws { state.withLock { $0.pauses.append(reason) } }
+}

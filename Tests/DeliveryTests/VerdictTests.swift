@@ -1,0 +1,60 @@
+import Testing
+
+@testable import Domain
+
+@Suite struct VerdictTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var fate: SendResult.Fate
+        var status: Int16? = 200
+        var expected: Verdict
+        var testDescription: String { "\(fate)" }
+    }
+
+    private static func ruling(
+        _ outcome: Outcome?, _ reason: Reason, charged: Bool = true, mayHaveLeft: Bool = false, wait: Duration? = nil,
+        pauses: Bool = false, id: String? = nil
+    ) -> Verdict {
+        .record(
+            Verdict.Ruling(
+                outcome: outcome, reason: reason, charged: charged, mayHaveLeft: mayHaveLeft, wait: wait,
+                pausesCredential: pauses, providerID: id))
+    }
+
+    private static let cases: [Case] = [
+        Case(fate: .answered(.delivered(messageID: "m1")), expected: ruling(.delivered, .none, id: "m1")),
+        Case(
+            fate: .answered(.unregistered(.fcmUnregistered, since: nil)), status: 404,
+            expected: ruling(.unregistered, .fcmUnregistered)),
+        Case(
+            fate: .answered(.refused(.fcmInvalidArgument)), status: 400,
+            expected: ruling(.failed, .fcmInvalidArgument)),
+        // Refused by the renderer: nothing left, and no attempt was made.
+        Case(
+            fate: .answered(.refused(.renderedEmpty)), status: nil,
+            expected: ruling(.failed, .renderedEmpty, charged: false)),
+        Case(
+            fate: .answered(.retry(.fcmUnavailable, after: .seconds(30))), status: 503,
+            expected: ruling(nil, .fcmUnavailable, wait: .seconds(30))),
+        Case(fate: .answered(.retry(.fcmInternal, after: nil)), status: 500, expected: ruling(nil, .fcmInternal)),
+        Case(
+            fate: .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(60))), status: 429,
+            expected: ruling(nil, .fcmQuotaExceeded, wait: .seconds(60))),
+        Case(
+            fate: .answered(.credential(.fcmPermissionDenied)), status: 403,
+            expected: ruling(nil, .fcmPermissionDenied, charged: false, pauses: true)),
+        Case(
+            fate: .answered(.config(.fcmUnexpectedStatus)), status: 405,
+            expected: ruling(nil, .fcmUnexpectedStatus, charged: false, pauses: true)),
+        Case(
+            fate: .answered(.wrongProject(.fcmSenderIDMismatch)), status: 403,
+            expected: ruling(.failed, .fcmSenderIDMismatch)),
+        Case(fate: .notSent(.notSent), status: nil, expected: .beginAgain(.notSent)),
+        Case(
+            fate: .mayHaveLeft(.timedOut), status: nil, expected: ruling(nil, .timedOut, mayHaveLeft: true)),
+    ]
+
+    @Test(arguments: cases) func `each class of answer has its outcome`(row: Case) {
+        let ticket = Ticket(batch: 1, ordinal: 0)
+        #expect(Verdict(SendResult(ticket: ticket, fate: row.fate, status: row.status)) == row.expected)
+    }
+}
