@@ -108,7 +108,8 @@ extension Worker {
         }
         var entries: [ContentVersion.ID: PreparedMessages.Entry] = [:]
         for version in versions {
-            entries[version] = try await message(version, route: route, transport: transport)
+            let entry = try await message(version, route: route, transport: transport)
+            entries[version] = entry
         }
         let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
         let jobs = try await store.jobs(of: claimed, attributes: messages.names)
