@@ -13,8 +13,8 @@ extension Worker {
             drainUntil = clock.now + configuration.drainLimit
         }
         for batch in order.compactMap({ held[$0] }) where batch.inFlight == 0 && batch.unrecorded.isEmpty {
-            await giveBack(batch.claimed, begun: 0, notBefore: nil)
             remove(batch)
+            await giveBack(batch.claimed, begun: 0, notBefore: nil)
         }
         if held.isEmpty || Task.isCancelled || clock.now > drainUntil {
             phase = .over

@@ -83,12 +83,13 @@ extension Worker {
             let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
             guard isFresh else { continue }
             if !batch.isLive {
-                await giveBack(batch.claimed, begun: 0, notBefore: nil)
+                // First out of hand: nothing of it may be begun while the call, which says that nothing was, is under way.
                 remove(batch)
+                await giveBack(batch.claimed, begun: 0, notBefore: nil)
             } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {
                 logger.info("nothing could be begun", metadata: ["route": "\(batch.route.id)"])
-                await giveBack(batch.claimed, begun: 0, notBefore: .seconds(2))
                 remove(batch)
+                await giveBack(batch.claimed, begun: 0, notBefore: .seconds(2))
             }
         }
     }

@@ -13,7 +13,8 @@ import Threading
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .milliseconds(100)
         let worker = Worker(
-            identity: WorkerID("00000000-0000-4000-8000-000000000001"), store: store, transports: Transports(),
+            identity: WorkerID("00000000-0000-4000-8000-000000000001"), store: store,
+            transports: Transports(capacity: 100),
             configuration: configuration,
             logger: Logger(label: "test") { TextLogHandler(label: $0, logLevel: .critical) })
         try await testGracefulShutdown { shutdown in
@@ -21,6 +22,30 @@ import Threading
             try await worker.run()
         }
         #expect(store.handedBack.withLock { $0 } == [3])
+    }
+
+    @Test func `nothing of a batch is begun while its hand-back is under way`() async throws {
+        let (store, transports) = (RefusingStore(), Transports(capacity: 0))
+        var configuration = WorkerConfiguration()
+        configuration.patience = .milliseconds(100)
+        configuration.drainLimit = .milliseconds(100)
+        let worker = Worker(
+            identity: WorkerID("00000000-0000-4000-8000-000000000001"), store: store, transports: transports,
+            configuration: configuration,
+            logger: Logger(label: "test") { TextLogHandler(label: $0, logLevel: .critical) })
+        try await testGracefulShutdown { shutdown in
+            store.duringHandBack.withLock {
+                $0 = {
+                    // Room for all of them, and the loop that begins jobs turns every 200 ms.
+                    transports.room.withLock { $0 = 100 }
+                    await transports.sent.wait(until: .now + .seconds(1))
+                    shutdown.triggerGracefulShutdown()
+                }
+            }
+            try await worker.run()
+        }
+        #expect(store.handedBack.withLock { $0 } == [0])
+        #expect(transports.count.withLock { $0 } == 0)
     }
 
     @Test func `a batch that could not be handed back is looked for among all claims`() {
@@ -45,6 +70,7 @@ private final class RefusingStore: BatchStore {
     let onRefusal = Locked<@Sendable () -> Void>({})
     /// The `begun` of each hand-back.
     let handedBack = Locked<[Int]>([])
+    let duringHandBack = Locked<@Sendable () async -> Void>({})
     private let isClaimed = Locked(false)
     private let shard = Shard(rawValue: 0)
     private let pair = Pair(run: Run.ID(1), route: Route.ID(1))
@@ -86,8 +112,10 @@ private final class RefusingStore: BatchStore {
         }
     }
 
-    func handBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?, worker: WorkerID) {
+    func handBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?, worker: WorkerID) async {
         handedBack.withLock { $0.append(begun) }
+        let action = duringHandBack.withLock { $0 }
+        await action()
     }
 
     func contentVersion(_ id: ContentVersion.ID) throws -> ContentVersion {
@@ -110,11 +138,17 @@ private final class RefusingStore: BatchStore {
     func now() -> Instant { Instant(microseconds: 0) }
 }
 
-/// Delivers everything at once.
+/// Delivers everything at once, while there is room.
 private final class Transports: TransportDirectory, Transport {
     struct Message: PreparedMessage {}
 
-    let capacity = 100
+    let room: Locked<Int>
+    let count = Locked(0)
+    let sent = Wakeup()
+
+    init(capacity: Int) { room = Locked(capacity) }
+
+    var capacity: Int { room.withLock { $0 } }
 
     func transport(for route: Route) -> any Transport { self }
     func prepare(_ content: ContentVersion) -> any PreparedMessage { Message() }
@@ -123,6 +157,8 @@ private final class Transports: TransportDirectory, Transport {
         _ jobs: [OutgoingJob], of message: any PreparedMessage, beginBefore: ContinuousClock.Instant,
         to sink: @escaping ResultSink
     ) {
+        count.withLock { $0 += jobs.count }
+        sent.signal()
         sink(jobs.map { SendResult(ticket: $0.ticket, fate: .answered(.delivered(messageID: nil)), status: 200) })
     }
 
