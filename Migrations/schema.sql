@@ -2,6 +2,52 @@
 
 CREATE SCHEMA pushfleet;
 
+CREATE FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH chosen AS MATERIALIZED (
+        SELECT c.id
+        FROM pushfleet.credential c
+        JOIN pushfleet.app a ON a.id = c.app_id
+        WHERE a.name = accept_tokens.app AND c.name = accept_tokens.credential
+    ),
+    accepted AS (
+        UPDATE pushfleet.token_change t
+        SET verdict = 1, verdict_at = now()
+        FROM chosen
+        WHERE t.credential_id = chosen.id
+            AND t.at >= accept_tokens.from_at
+            AND t.at < accept_tokens.to_at
+            AND t.verdict IN (0, 4)
+            AND t.evidence = 1
+        RETURNING t.shard, t.subscriber_id, t.address_version, t.at
+    ),
+    closed AS (
+        UPDATE pushfleet.token_wave w
+        SET state = 2, decided_at = now()
+        FROM chosen
+        WHERE w.credential_id = chosen.id
+            AND w.state = 0
+            AND w.from_at < accept_tokens.to_at
+            AND w.to_at > accept_tokens.from_at
+    ),
+    retired AS (
+        UPDATE pushfleet.subscriber s
+        SET state = 3, state_since = now()
+        FROM accepted
+        WHERE s.shard = accepted.shard
+            AND s.id = accepted.subscriber_id
+            AND s.address_version = accepted.address_version
+            AND s.state = 5
+            AND s.state_since = accepted.at
+        RETURNING 1
+    )
+    SELECT count(*) FROM retired
+$$;
+
+COMMENT ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Retires what a wave holds from one instant to the other; how many.';
+
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -64,6 +110,18 @@ CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard 
 $$;
 
 COMMENT ON FUNCTION pushfleet.audit(which bigint) IS 'Counts the rows of a run against its batches: a row is a defect.';
+
+CREATE FUNCTION pushfleet.cancel(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT answer.delivered, answer.in_flight_at_most, answer.stopped
+    FROM pushfleet.stop(which) AS done (yes)
+    CROSS JOIN LATERAL pushfleet.stopped(which) AS answer
+    WHERE done.yes
+$$;
+
+COMMENT ON FUNCTION pushfleet.cancel(which bigint) IS 'Ends a run for good: how many were delivered, are in flight at most, were stopped. No row: it is over.';
 
 CREATE FUNCTION pushfleet.cancel_notification(which bigint) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -379,6 +437,36 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) IS 'Queues one notification in the caller''s transaction; its id. PF400 invalid (all problems in DETAIL), PF403, PF404, PF409.';
 
+CREATE FUNCTION pushfleet.pause(which bigint, because smallint DEFAULT NULL::smallint, detail text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH paused AS (
+        UPDATE pushfleet.run
+        SET status = 2, paused_at = now(), paused_reason = because, paused_detail = detail
+        WHERE run.id = which AND run.status = 1
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM paused)
+$$;
+
+COMMENT ON FUNCTION pushfleet.pause(which bigint, because smallint, detail text) IS 'Stops a run: no request begins later than a second after the commit. False: it is not running.';
+
+CREATE FUNCTION pushfleet.pause_app(app text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushfleet.app a WHERE a.name = pause_app.app) THEN
+        RAISE EXCEPTION 'there is no app of that name' USING ERRCODE = 'P0001', DETAIL = pause_app.app;
+    END IF;
+    UPDATE pushfleet.app a SET paused_at = now() WHERE a.name = pause_app.app AND a.paused_at IS NULL;
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
+
 CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -404,6 +492,87 @@ BEGIN
     RETURN the_id;
 END
 $$;
+
+CREATE FUNCTION pushfleet.restore_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH chosen AS MATERIALIZED (
+        SELECT c.id
+        FROM pushfleet.credential c
+        JOIN pushfleet.app a ON a.id = c.app_id
+        WHERE a.name = restore_tokens.app AND c.name = restore_tokens.credential
+    ),
+    undone AS (
+        UPDATE pushfleet.token_change t
+        SET verdict = 2, verdict_at = now()
+        FROM chosen
+        WHERE t.credential_id = chosen.id
+            AND t.at >= restore_tokens.from_at
+            AND t.at < restore_tokens.to_at
+            AND t.verdict IN (0, 1, 4)
+            AND t.to_state <> 1
+        RETURNING t.id, t.shard, t.subscriber_id, t.address_version, t.from_state
+    ),
+    first_state AS MATERIALIZED (
+        SELECT DISTINCT ON (undone.shard, undone.subscriber_id) undone.shard, undone.subscriber_id,
+            undone.address_version, undone.from_state
+        FROM undone
+        ORDER BY undone.shard, undone.subscriber_id, undone.id
+    ),
+    closed AS (
+        UPDATE pushfleet.token_wave w
+        SET state = 1, decided_at = now()
+        FROM chosen
+        WHERE w.credential_id = chosen.id
+            AND w.state = 0
+            AND w.from_at < restore_tokens.to_at
+            AND w.to_at > restore_tokens.from_at
+    ),
+    restored AS (
+        UPDATE pushfleet.subscriber s
+        SET state = first_state.from_state, state_since = now(), evidence = NULL
+        FROM first_state
+        WHERE s.shard = first_state.shard
+            AND s.id = first_state.subscriber_id
+            AND s.address_version = first_state.address_version
+            AND s.state <> 1
+        RETURNING 1
+    )
+    SELECT count(*) FROM restored
+$$;
+
+COMMENT ON FUNCTION pushfleet.restore_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Takes back what answers did to addresses from one instant to the other; how many are back.';
+
+CREATE FUNCTION pushfleet.resume(which bigint) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH resumed AS (
+        UPDATE pushfleet.run
+        SET status = 1, paused_at = NULL, paused_reason = NULL, paused_detail = NULL
+        WHERE run.id = which AND run.status = 2
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM resumed)
+$$;
+
+COMMENT ON FUNCTION pushfleet.resume(which bigint) IS 'Goes on with a paused run. False: it is not paused.';
+
+CREATE FUNCTION pushfleet.resume_app(app text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushfleet.app a WHERE a.name = resume_app.app) THEN
+        RAISE EXCEPTION 'there is no app of that name' USING ERRCODE = 'P0001', DETAIL = resume_app.app;
+    END IF;
+    UPDATE pushfleet.app a SET paused_at = NULL WHERE a.name = resume_app.app AND a.paused_at IS NOT NULL;
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.resume_app(app text) IS 'Goes on with a paused app; runs that are paused stay so. False: it was not.';
 
 CREATE FUNCTION pushfleet.rotate_bucket(seen integer) RETURNS integer
     LANGUAGE plpgsql
@@ -464,6 +633,53 @@ BEGIN
     RETURN the_id;
 END
 $$;
+
+CREATE FUNCTION pushfleet.stop(which bigint) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH stopped AS (
+        UPDATE pushfleet.run
+        SET status = 3
+        WHERE run.id = which AND run.status IN (1, 2)
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM stopped)
+$$;
+
+COMMENT ON FUNCTION pushfleet.stop(which bigint) IS 'Cancels a run without counting. False: it is over, or unknown.';
+
+CREATE FUNCTION pushfleet.stopped(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT
+        coalesce(sum(b.delivered), 0)::bigint,
+        coalesce(sum(flight.jobs), 0)::bigint,
+        coalesce(sum(b.size - b.settled - flight.jobs), 0)::bigint + (
+            SELECT count(*)
+            FROM pushfleet.run_progress p
+            JOIN pushfleet.retry ON retry.shard = p.shard AND retry.run_id = p.run_id
+            WHERE p.run_id = which
+        ) + (
+            SELECT count(*)
+            FROM pushfleet.run_progress p
+            JOIN pushfleet.notification n ON n.shard = p.shard AND n.run_id = p.run_id
+            WHERE p.run_id = which
+        )
+    FROM pushfleet.run_progress p
+    JOIN pushfleet.batch b ON b.shard = p.shard AND b.run_id = p.run_id
+    CROSS JOIN LATERAL (
+        SELECT CASE
+            WHEN b.state = 1
+            THEN bit_count(~b.marked & rpad(repeat('1', b.announced), b.size, '0')::varbit)
+            ELSE 0
+        END AS jobs
+    ) flight
+    WHERE p.run_id = which
+$$;
+
+COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
 
 CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) RETURNS integer
     LANGUAGE sql
@@ -624,6 +840,9 @@ CREATE TABLE pushfleet.run (
     audience_as_of timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     closed_at timestamp with time zone,
+    paused_at timestamp with time zone,
+    paused_reason smallint,
+    paused_detail text,
     CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
     CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
     CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
@@ -649,6 +868,10 @@ COMMENT ON COLUMN pushfleet.run.local_at IS 'Wall time in each subscriber''s zon
 COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due.';
 
 COMMENT ON COLUMN pushfleet.run.audience_as_of IS 'Only who had registered by then is targeted.';
+
+COMMENT ON COLUMN pushfleet.run.paused_reason IS 'Why it paused itself (pushfleet.reason); NULL = somebody paused it.';
+
+COMMENT ON COLUMN pushfleet.run.paused_detail IS 'The same in a sentence, with figures. No address, no content.';
 
 CREATE TABLE pushfleet.run_progress (
     shard smallint NOT NULL,
@@ -760,18 +983,35 @@ CREATE VIEW pushfleet.accounting_violation AS
 
 COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';
 
+CREATE TABLE pushfleet.answer_minute (
+    credential_id bigint NOT NULL,
+    at_minute timestamp with time zone NOT NULL,
+    worker_id uuid NOT NULL,
+    answers integer NOT NULL,
+    gone integer NOT NULL,
+    foreign_to_us integer NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN pushfleet.answer_minute.gone IS 'Answers that called the address dead.';
+
+COMMENT ON COLUMN pushfleet.answer_minute.foreign_to_us IS 'Answers that called it another project''s or key''s.';
+
 CREATE TABLE pushfleet.app (
     id bigint NOT NULL,
     name text NOT NULL,
     shards smallint[] DEFAULT '{0}'::smallint[] NOT NULL,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    paused_at timestamp with time zone,
     CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0))
 );
 
 COMMENT ON COLUMN pushfleet.app.shards IS 'Subscribers are spread over these by hash of app and external id.';
 
 COMMENT ON COLUMN pushfleet.app.time_zone IS 'IANA zone for subscribers without one.';
+
+COMMENT ON COLUMN pushfleet.app.paused_at IS 'Nothing of the app is claimed or begun while this is set.';
 
 CREATE TABLE pushfleet.app_caller (
     app_id bigint NOT NULL,
@@ -886,8 +1126,11 @@ CREATE TABLE pushfleet.credential (
     state_since timestamp with time zone DEFAULT now() NOT NULL,
     last_success_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    wave_share real DEFAULT 0.2 NOT NULL,
+    wave_least integer DEFAULT 20 NOT NULL,
     CONSTRAINT credential_state CHECK ((state = ANY (ARRAY[0, 1]))),
-    CONSTRAINT credential_transport CHECK ((transport = ANY (ARRAY[1, 2, 3])))
+    CONSTRAINT credential_transport CHECK ((transport = ANY (ARRAY[1, 2, 3]))),
+    CONSTRAINT credential_wave CHECK (((wave_share > (0)::double precision) AND (wave_share <= (1)::double precision) AND (wave_least > 0)))
 );
 
 COMMENT ON COLUMN pushfleet.credential.transport IS '1 apns, 2 fcm, 3 webpush';
@@ -899,6 +1142,10 @@ COMMENT ON COLUMN pushfleet.credential.endpoint IS 'An origin in place of the pr
 COMMENT ON COLUMN pushfleet.credential.facts IS 'What may be known of it: project, client address, key id.';
 
 COMMENT ON COLUMN pushfleet.credential.state IS '0 ok, 1 paused';
+
+COMMENT ON COLUMN pushfleet.credential.wave_share IS 'From this share of the answers of one or five minutes on, those against addresses are a wave.';
+
+COMMENT ON COLUMN pushfleet.credential.wave_least IS 'Fewer answers against addresses are no wave, whatever their share.';
 
 ALTER TABLE pushfleet.credential ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.credential_id_seq
@@ -1142,6 +1389,7 @@ CREATE TABLE pushfleet.subscriber (
     time_zone text,
     tags text[] DEFAULT '{}'::text[] NOT NULL,
     attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    vapid_credential bigint,
     CONSTRAINT subscriber_attributes CHECK ((jsonb_typeof(attributes) = 'object'::text)),
     CONSTRAINT subscriber_state CHECK (((state >= 1) AND (state <= 5))),
     CONSTRAINT subscriber_transport CHECK ((transport = ANY (ARRAY[1, 2, 3])))
@@ -1155,8 +1403,78 @@ COMMENT ON COLUMN pushfleet.subscriber.evidence IS 'Reason code of the answer th
 
 COMMENT ON COLUMN pushfleet.subscriber.address_version IS 'Raised when the address changes: retirement compares and sets on it.';
 
+COMMENT ON COLUMN pushfleet.subscriber.vapid_credential IS 'Web Push: the credential whose key the browser subscribed with; NULL = the newest that the app has.';
+
 ALTER TABLE pushfleet.subscriber ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDENTITY (
     SEQUENCE NAME pushfleet.subscriber_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.token_change (
+    id bigint NOT NULL,
+    shard smallint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    credential_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    address_version integer NOT NULL,
+    evidence smallint NOT NULL,
+    reason smallint NOT NULL,
+    status smallint,
+    gone_since timestamp with time zone,
+    from_state smallint NOT NULL,
+    to_state smallint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    verdict smallint NOT NULL,
+    verdict_at timestamp with time zone,
+    CONSTRAINT token_change_verdict CHECK (((verdict >= 0) AND (verdict <= 4)))
+);
+
+COMMENT ON COLUMN pushfleet.token_change.address_version IS 'Of the address that was used: compared before each move.';
+
+COMMENT ON COLUMN pushfleet.token_change.evidence IS '1 gone, 2 foreign, 3 suspicious, 4 sound';
+
+COMMENT ON COLUMN pushfleet.token_change.gone_since IS 'By the provider''s clock, else when the request began. Who registered then or later stayed.';
+
+COMMENT ON COLUMN pushfleet.token_change.verdict IS '0 waits to be judged, 1 stands, 2 taken back, 3 void: the address moved on, 4 held: part of a wave';
+
+ALTER TABLE pushfleet.token_change ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.token_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.token_wave (
+    id bigint NOT NULL,
+    credential_id bigint NOT NULL,
+    evidence smallint NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    to_at timestamp with time zone NOT NULL,
+    answers bigint NOT NULL,
+    against bigint NOT NULL,
+    paused_runs bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    opened_at timestamp with time zone DEFAULT now() NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT token_wave_evidence CHECK ((evidence = ANY (ARRAY[1, 2]))),
+    CONSTRAINT token_wave_state CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+
+COMMENT ON COLUMN pushfleet.token_wave.answers IS 'Of the worst minutes: all, and those against addresses.';
+
+COMMENT ON COLUMN pushfleet.token_wave.paused_runs IS 'Each was paused once; who resumes it is obeyed.';
+
+COMMENT ON COLUMN pushfleet.token_wave.state IS '0 open, 1 taken back, 2 accepted';
+
+ALTER TABLE pushfleet.token_wave ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.token_wave_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -1179,6 +1497,9 @@ ALTER TABLE ONLY pushfleet.job ATTACH PARTITION pushfleet.job_1 FOR VALUES IN (1
 
 ALTER TABLE ONLY pushfleet.access_token
     ADD CONSTRAINT access_token_pkey PRIMARY KEY (credential_id);
+
+ALTER TABLE ONLY pushfleet.answer_minute
+    ADD CONSTRAINT answer_minute_pkey PRIMARY KEY (credential_id, at_minute, worker_id);
 
 ALTER TABLE ONLY pushfleet.app_caller
     ADD CONSTRAINT app_caller_pkey PRIMARY KEY (app_id, caller);
@@ -1264,8 +1585,16 @@ ALTER TABLE ONLY pushfleet.run_total
 ALTER TABLE ONLY pushfleet.subscriber
     ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
 
+ALTER TABLE ONLY pushfleet.token_change
+    ADD CONSTRAINT token_change_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.token_wave
+    ADD CONSTRAINT token_wave_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pushfleet.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
+
+CREATE INDEX answer_minute_by_time ON pushfleet.answer_minute USING btree (at_minute);
 
 CREATE INDEX batch_by_bucket ON pushfleet.batch USING btree (bucket_id) WHERE (state = ANY (ARRAY[0, 1, 5]));
 
@@ -1316,6 +1645,16 @@ CREATE INDEX subscriber_by_app ON pushfleet.subscriber USING btree (shard, app_i
 CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id) WHERE (user_id IS NOT NULL);
 
 CREATE UNIQUE INDEX subscriber_external ON pushfleet.subscriber USING btree (shard, app_id, external_id);
+
+CREATE INDEX token_change_by_credential ON pushfleet.token_change USING btree (credential_id, at);
+
+CREATE INDEX token_change_by_subscriber ON pushfleet.token_change USING btree (shard, subscriber_id);
+
+CREATE INDEX token_change_open ON pushfleet.token_change USING btree (at) WHERE (verdict = 0);
+
+CREATE INDEX token_change_over ON pushfleet.token_change USING btree (verdict_at) WHERE (verdict = ANY (ARRAY[1, 2, 3]));
+
+CREATE UNIQUE INDEX token_wave_open ON pushfleet.token_wave USING btree (credential_id, evidence) WHERE (state = 0);
 
 REVOKE ALL ON FUNCTION pushfleet.cancel_notification(which bigint) FROM PUBLIC;
 

@@ -10,7 +10,8 @@ extension Worker {
         for number in order {
             guard let batch = held[number], batch.isLive else { continue }
             guard let fresh = shards[batch.claimed.shard]?.freshSince else { continue }
-            let gate = fresh + configuration.freshness
+            // A pulse answered before it was held said nothing of this batch: its claim may be older.
+            let gate = min(fresh, batch.confirmedAt) + configuration.freshness
             guard gate > now else { continue }
             var room = batch.transport.capacity * 5 / 4 - inFlightOf(batch.transport)
             while room > 0 {

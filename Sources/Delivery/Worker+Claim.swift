@@ -66,6 +66,7 @@ extension Worker {
     private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
         let claimed: ClaimedBatch?
+        let asked = clock.now
         do {
             claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
         } catch {
@@ -73,13 +74,14 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
+        metrics.claimed(lane: .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil
             return false
         }
         // Known from here on: a flush that runs while its jobs are read must not take it for a stranger.
-        opening[claimed.id] = claimed
+        opening[claimed.id] = OpeningBatch(claimed: claimed, confirmedAt: asked)
         shards[shard]?.noteAnswered(number)
         do {
             let collected = claimed.isCollected ? try await lane?.contentVersions(of: claimed) : nil
@@ -114,11 +116,14 @@ extension Worker {
         let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
         let jobs = try await store.jobs(of: claimed, attributes: messages.names)
         let otherRoutes = try await otherRoutes(of: jobs, than: route)
-        guard opening.removeValue(forKey: claimed.id) != nil else { return }  // lost meanwhile, as a pulse learned
+        // Lost meanwhile, as a pulse learned.
+        guard let opened = opening.removeValue(forKey: claimed.id) else { return }
         lastNumber &+= 1
         let batch = HeldBatch(
             number: lastNumber, claimed: claimed, jobs: jobs, route: route, otherRoutes: otherRoutes,
             transport: transport, messages: messages, now: clock.now)
+        batch.confirmedAt = opened.confirmedAt
+        batch.isLive = opened.isLive
         held[batch.number] = batch
         // Single notifications go before campaigns.
         order.insert(batch.number, at: claimed.isCollected ? 0 : order.endIndex)
@@ -180,9 +185,6 @@ extension Worker.ShardState {
         noteAnswered(number)
         givenUp.append((number, now))
     }
-
-    /// A batch of some claim lies under the worker's name and must be looked for among all of them.
-    func noteNotHandedBack(at now: ContinuousClock.Instant) { givenUp.append((1, now)) }
 
     /// Up to which claim an answered pulse has looked for batches that this worker does not know: none later than a claim
     /// that was given up so recently that its statement may still run in the database.

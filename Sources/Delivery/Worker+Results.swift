@@ -6,7 +6,7 @@ import Logging
 extension Worker {
     /// Takes results as they arrive and begins what they made room for.
     func resultLoop() async {
-        while phase != .over {
+        while phase != .over, !Task.isCancelled {
             await arrived.wait(until: clock.now + .milliseconds(200))
             takeResults()
             pump()
@@ -22,7 +22,7 @@ extension Worker {
         let now = clock.now
         for result in results { take(result, now: now) }
         let unrecorded = held.values.reduce(0) { $0 + $1.unrecorded.count }
-        if unrecorded >= configuration.flushSize { flushWanted.signal() }
+        if unrecorded >= configuration.flushSize || (isDraining && inFlight == 0) { flushWanted.signal() }
     }
 
     private func take(_ result: SendResult, now: ContinuousClock.Instant) {
@@ -34,9 +34,27 @@ extension Worker {
         case .record(let ruling):
             batch.noteAnswered()
             batch.movedAt = now
+            metrics.answered(transport: batch.route.transport, outcome: ruling.outcome, latency: result.latency)
             batch.unrecorded.append(item(for: job, of: batch, result, ruling, now: now))
+            if case .answered(let answer) = result.fate { countRefusals(answer, of: batch.claimed.run) }
+            keepEvidence(ruling, of: job, in: batch, result, now: now)
             if ruling.pausesCredential { faultyCredentials[batch.route.credential.id] = ruling.reason }
         }
+    }
+
+    /// What the answer says of the address, for the chores to record. That it works is news of a suspect one only.
+    private func keepEvidence(
+        _ ruling: Verdict.Ruling, of job: PushJob, in batch: HeldBatch, _ result: SendResult,
+        now: ContinuousClock.Instant
+    ) {
+        guard let kind = ruling.evidence, let recipient = job.recipient else { return }
+        guard kind != .sound || recipient.state == .suspect else { return }
+        let began = result.latency.map { databaseClock.instant(at: now - $0) }
+        evidence[batch.claimed.shard, default: []].append(
+            AddressAnswer(
+                subscriber: job.subscriber, addressVersion: recipient.addressVersion, evidence: kind,
+                reason: ruling.reason, status: result.status, goneSince: ruling.goneSince ?? began,
+                run: batch.claimed.run, credential: batch.route.credential.id))
     }
 
     private func item(
@@ -44,7 +62,7 @@ extension Worker {
         now: ContinuousClock.Instant
     ) -> Flush.Item {
         let latency = result.latency.map { Int32(clamping: $0.microseconds / 1000) }
-        return Flush.Item(
+        var item = Flush.Item(
             batch: batch.claimed.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
             outcome: ruling.outcome, status: result.status, reason: ruling.reason,
             attempts: job.attempts + (ruling.charged ? 1 : 0), mayHaveLeft: ruling.mayHaveLeft,
@@ -53,5 +71,8 @@ extension Worker {
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
             contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
+        item.environment = result.environment
+        item.evidence = ruling.evidence
+        return item
     }
 }

@@ -5,8 +5,8 @@ import Threading
 
 /// Claims batches, sends their jobs and records what became of each.
 ///
-/// Three loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes
-/// results as transports report them, one flushes outcomes and beats the pulse. Nothing of value lives here alone: what is
+/// Loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes results as
+/// transports report them, one flushes outcomes and beats the pulse, one does what no heartbeat may wait for. Nothing of value lives here alone: what is
 /// not recorded is found again by whoever holds the batch next.
 package actor Worker: Service {
     let store: any BatchStore
@@ -14,6 +14,7 @@ package actor Worker: Service {
     let transports: any TransportDirectory
     let configuration: WorkerConfiguration
     let checkpoints: Checkpoints
+    let metrics: any DeliveryMetrics
     var logger: Logger
     package nonisolated let identity: WorkerID
     let clock = ContinuousClock()
@@ -24,13 +25,18 @@ package actor Worker: Service {
     let flushWanted = Wakeup()
     let claimWanted = Wakeup()
     let collectWanted = Wakeup()
+    let choresWanted = Wakeup()
 
     var held: [UInt32: HeldBatch] = [:]
     /// In the order of their claims, which is the order in which their jobs begin.
     var order: [UInt32] = []
     var lastNumber: UInt32 = 0
     /// Claimed, and their jobs are being read.
-    var opening: [Batch.ID: ClaimedBatch] = [:]
+    var opening: [Batch.ID: OpeningBatch] = [:]
+    var returning: [Batch.ID: Chores.Returning] = [:]
+    var evidence: [Shard: [AddressAnswer]] = [:]
+    var refusals: [Run.ID: RefusalStreak] = [:]
+    var runsToPause: [Run.ID: RefusalStreak] = [:]
     var shards: [Shard: ShardState] = [:]
     var prepared = PreparedMessages()
     var databaseClock: DatabaseClock
@@ -64,7 +70,8 @@ package actor Worker: Service {
     ///   - lane: the transactional lane; nil = this worker sends campaigns only.
     package init(
         identity: WorkerID, store: any BatchStore, lane: (any LaneStore)? = nil, transports: any TransportDirectory,
-        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none, logger: Logger
+        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none,
+        metrics: any DeliveryMetrics = NoDeliveryMetrics(), logger: Logger
     ) {
         self.identity = identity
         self.store = store
@@ -72,6 +79,7 @@ package actor Worker: Service {
         self.transports = transports
         self.configuration = configuration
         self.checkpoints = checkpoints
+        self.metrics = metrics
         self.logger = logger
         self.logger[metadataKey: "worker"] = "\(identity)"
         databaseClock = DatabaseClock(reading: Instant(microseconds: 0), takenAt: clock.now)
@@ -87,6 +95,7 @@ package actor Worker: Service {
                 if let lane = self.lane { loops.addTask { await self.collectLoop(lane) } }
                 loops.addTask { await self.resultLoop() }
                 loops.addTask { await self.flushLoop() }
+                loops.addTask { await self.choreLoop() }
                 await loops.waitForAll()
             }
             await leave()

@@ -29,5 +29,10 @@ package struct WorkerConfiguration: Sendable {
     package var collectOnDuty: Duration = .milliseconds(5)
     package var collectOffDuty: Duration = .milliseconds(250)
 
+    /// A run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
+    package var refusalsInARow = 100
+    /// Evidence against addresses that is kept while the database is not to be had; what is beyond is dropped.
+    package var mostEvidence = 10_000
+
     package init() {}
 }

@@ -47,20 +47,6 @@ import Threading
         #expect(store.handedBack.withLock { $0 } == [0])
         #expect(transports.count.withLock { $0 } == 0)
     }
-
-    @Test func `a batch that could not be handed back is looked for among all claims`() {
-        let now = ContinuousClock.now
-        let state = Worker.ShardState()
-        for _ in 1...4 { state.noteAnswered(state.nextClaimNumber()) }
-        state.noteChecked(4, longestStatement: .seconds(30), now: now)
-        #expect(state.checkedClaims == 4)
-        state.noteNotHandedBack(at: now)
-        // Also by a flush that was under way when the hand-back failed.
-        state.noteChecked(4, longestStatement: .seconds(30), now: now + .seconds(1))
-        #expect(state.checkedClaims == 0)
-        state.noteChecked(4, longestStatement: .seconds(30), now: now + .seconds(31))
-        #expect(state.checkedClaims == 4)
-    }
 }
 
 /// Gives out one batch of three jobs, answers pulses and takes no outcome.
@@ -135,6 +121,8 @@ private final class RefusingStore: BatchStore {
 
     func route(app: App.ID, transport: TransportKind, service: Int16) -> Route? { nil }
     func pause(credential: Credential.ID, reason: Reason) {}
+    func pause(run: Run.ID, reason: Reason, detail: String) {}
+    func weigh(_ answers: [AddressAnswer], in shard: Shard) {}
     func now() -> Instant { Instant(microseconds: 0) }
 }
 

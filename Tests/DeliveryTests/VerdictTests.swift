@@ -12,19 +12,23 @@ import Testing
 
     private static func ruling(
         _ outcome: Outcome?, _ reason: Reason, charged: Bool = true, mayHaveLeft: Bool = false, wait: Duration? = nil,
-        pauses: Bool = false, id: String? = nil
+        pauses: Bool = false, id: String? = nil, of evidence: AddressEvidence? = nil, since: Instant? = nil
     ) -> Verdict {
         .record(
             Verdict.Ruling(
                 outcome: outcome, reason: reason, charged: charged, mayHaveLeft: mayHaveLeft, wait: wait,
-                pausesCredential: pauses, providerID: id))
+                pausesCredential: pauses, providerID: id, evidence: evidence, goneSince: since))
     }
 
     private static let cases: [Case] = [
-        Case(fate: .answered(.delivered(messageID: "m1")), expected: ruling(.delivered, .none, id: "m1")),
+        Case(fate: .answered(.delivered(messageID: "m1")), expected: ruling(.delivered, .none, id: "m1", of: .sound)),
         Case(
-            fate: .answered(.unregistered(.fcmUnregistered, since: nil)), status: 404,
-            expected: ruling(.unregistered, .fcmUnregistered)),
+            fate: .answered(.unregistered(.fcmUnregistered, since: Fixture.now)), status: 404,
+            expected: ruling(.unregistered, .fcmUnregistered, of: .gone, since: Fixture.now)),
+        // About the address, not about what was sent.
+        Case(
+            fate: .answered(.refused(.fcmAPNsRejected)), status: 400,
+            expected: ruling(.failed, .fcmAPNsRejected, of: .suspicious)),
         Case(
             fate: .answered(.refused(.fcmInvalidArgument)), status: 400,
             expected: ruling(.failed, .fcmInvalidArgument)),
@@ -47,7 +51,7 @@ import Testing
             expected: ruling(nil, .fcmUnexpectedStatus, charged: false, pauses: true)),
         Case(
             fate: .answered(.wrongProject(.fcmSenderIDMismatch)), status: 403,
-            expected: ruling(.failed, .fcmSenderIDMismatch)),
+            expected: ruling(.failed, .fcmSenderIDMismatch, of: .foreign)),
         Case(fate: .notSent(.notSent), status: nil, expected: .beginAgain(.notSent)),
         Case(
             fate: .mayHaveLeft(.timedOut), status: nil, expected: ruling(nil, .timedOut, mayHaveLeft: true)),

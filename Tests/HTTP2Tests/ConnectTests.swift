@@ -65,11 +65,32 @@ import Threading
 
     @Test func `a private address is not connected to when only public ones are allowed`() async throws {
         for host in ["127.0.0.1", "localhost"] {
-            let exchange = try Exchange(host: host, client: { $0.addresses = .publicOnly }) { _ in .ok }
-            await Self.expectConnectFailed(exchange)
+            let exchange = try Exchange(host: host, client: { $0.addresses = .publicOnly() }) { _ in .ok }
+            exchange.submit(1)
+            #expect(await exchange.collector.wait(for: 1).first?.notSent == .addressRefused)
             #expect(exchange.server.statistics.acceptedConnections == 0)
+            await exchange.end()
         }
     }
+
+    @Test func `a private address is connected to when its network is named`() async throws {
+        let networks = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+        for host in ["127.0.0.1", "localhost"] {
+            let exchange = try Exchange(host: host, client: { $0.addresses = .publicOnly(besides: networks) }) { _ in
+                .ok
+            }
+            exchange.submit(1)
+            #expect(await exchange.collector.wait(for: 1).first?.status == 200)
+            await exchange.end()
+        }
+    }
+
+    @Test func `a network is an address and a number of bits that it has`() {
+        #expect(networksRead(["10.0.0.0/8", "0.0.0.0/0", "fd00::/8", "::1/128", "127.0.0.1"]) == 5)
+        #expect(networksRead(["10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "::/129", "localhost", "", "/8"]) == 0)
+    }
+
+    private func networksRead(_ texts: [String]) -> Int { texts.compactMap { AddressRange($0) }.count }
 
     @Test func `requests wait for a server that comes up`() async throws {
         let exchange = try Exchange { _ in .ok }

@@ -23,8 +23,8 @@ class Member:
         self.point = None
         self.started = 0
         self.stopped = False
-        # Why its end is expected: None, "kill", "term".
-        self.ending = None
+        # Why its end is expected: any of "kill", "term".
+        self.ending = set()
         self.again_at = 0.0
 
     @property
@@ -34,7 +34,7 @@ class Member:
     def start(self, point=None):
         fleet = self.fleet
         self.started += 1
-        self.point, self.ending, self.stopped = point, None, False
+        self.point, self.ending, self.stopped = point, set(), False
         command = [fleet.binary, "run", "--roles", self.role, "--database", fleet.database.through(fleet.ports[self.place]),
                    "--log-format", "json"]
         if self.role == "worker":
@@ -55,11 +55,11 @@ class Member:
             self.process.send_signal(which)
 
     def kill(self):
-        self.ending = "kill"
+        self.ending.add("kill")
         self.send(signal.SIGKILL)
 
     def terminate(self):
-        self.ending = self.ending or "term"
+        self.ending.add("term")
         self.send(signal.SIGTERM)
 
     def stall(self):
@@ -115,14 +115,14 @@ class Fleet:
 
     def note_end(self, member):
         status = member.process.returncode
-        if status == -signal.SIGKILL and (member.ending == "kill" or member.point):
+        if status == -signal.SIGKILL and ("kill" in member.ending or member.point):
             self.kills += 1
-            if member.ending != "kill":
+            if "kill" not in member.ending:
                 self.deaths_at_points += 1
                 self.points_hit.add(member.point.split(":")[0])
         # By the signal itself: while it still waits for the database.
-        elif not (status in (0, -signal.SIGTERM) and member.ending == "term"):
-            self.unexpected.append(f"{member.name}: {status}, {member.ending}, log {member.started}")
+        elif not (status in (0, -signal.SIGTERM) and "term" in member.ending):
+            self.unexpected.append(f"{member.name}: {status}, {sorted(member.ending)}, log {member.started}")
 
     def end(self, harmless=True):
         for member in self.members:

@@ -110,20 +110,29 @@ package struct Presentation: Sendable, Equatable {
 /// How a message travels (content model §11.5).
 package struct DeliveryOptions: Sendable, Equatable {
     package enum Priority: String, Sendable { case high, normal }
+    /// What an FCM message is: one that the app's SDK draws, or one that FCM draws itself.
+    package enum FCMMode: String, Sendable, CaseIterable { case data, notification }
     /// 0 to 2,419,200; nil = the longest life that every provider takes, 28 days.
     package var ttlSeconds: Int?
     package var collapseKey: String?
     /// nil = by content: `passive` and silent are normal, the rest high.
     package var priority: Priority?
     package var inDoubt: InDoubtPolicy
+    /// nil = as the app says; a content version that is stored says it for itself.
+    package var fcmMode: FCMMode?
+    /// Marks the message in Firebase's reports: `^[a-zA-Z0-9-_.~%]{1,50}$`.
+    package var analyticsLabel: String?
 
     package init(
-        ttlSeconds: Int? = nil, collapseKey: String? = nil, priority: Priority? = nil, inDoubt: InDoubtPolicy = .retry
+        ttlSeconds: Int? = nil, collapseKey: String? = nil, priority: Priority? = nil, inDoubt: InDoubtPolicy = .retry,
+        fcmMode: FCMMode? = nil, analyticsLabel: String? = nil
     ) {
         self.ttlSeconds = ttlSeconds
         self.collapseKey = collapseKey
         self.priority = priority
         self.inDoubt = inDoubt
+        self.fcmMode = fcmMode
+        self.analyticsLabel = analyticsLabel
     }
 }
 

@@ -51,6 +51,10 @@ package struct Flush: Sendable {
         /// The route that it moved to; nil = the batch's.
         package var route: Route.ID?
         package var addressVersion: Int32?
+        /// The environment that the address proved to belong to.
+        package var environment: PushEnvironment?
+        /// What the answer says of the address: counted by credential and minute.
+        package var evidence: AddressEvidence?
         package var providerID: String?
         package var language: String?
         /// Where it differs from the batch's.

@@ -31,9 +31,27 @@ package struct CredentialReference: Sendable, Hashable {
     package var file: String
     /// `https://host:port` in place of the provider's own; nil = the provider's.
     package var endpoint: String?
+    /// What may be known of it.
+    package var facts: [String: String]
+    /// Web Push: the app's other keys, for the subscriptions that were made for them.
+    package var others: [OtherKey]
+
+    /// A key beside the route's own.
+    package struct OtherKey: Sendable, Hashable {
+        package var id: Credential.ID
+        package var file: String
+        package var facts: [String: String]
+
+        package init(id: Credential.ID, file: String, facts: [String: String]) {
+            self.id = id
+            self.file = file
+            self.facts = facts
+        }
+    }
 
     package init(
-        id: Credential.ID, app: App.ID, name: String, transport: TransportKind, file: String, endpoint: String?
+        id: Credential.ID, app: App.ID, name: String, transport: TransportKind, file: String, endpoint: String?,
+        facts: [String: String] = [:], others: [OtherKey] = []
     ) {
         self.id = id
         self.app = app
@@ -41,5 +59,7 @@ package struct CredentialReference: Sendable, Hashable {
         self.transport = transport
         self.file = file
         self.endpoint = endpoint
+        self.facts = facts
+        self.others = others
     }
 }

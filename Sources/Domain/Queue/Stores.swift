@@ -21,6 +21,10 @@ package protocol BatchStore: Sendable {
     func route(app: App.ID, transport: TransportKind, service: Int16) async throws -> Route?
     /// Stops every route of a credential for the whole fleet and keeps why.
     func pause(credential: Credential.ID, reason: Reason) async throws
+    /// Stops a run and keeps why, in a sentence with figures. One that is not running stays as it is.
+    func pause(run: Run.ID, reason: Reason, detail: String) async throws
+    /// Moves the states of addresses as the answers say; an address that changed meanwhile is not touched.
+    func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws
     /// The database's clock.
     func now() async throws -> Instant
 }
@@ -75,5 +79,9 @@ package protocol HousekeepingStore: Sendable {
     /// Empties and drops job partitions that are no longer needed; how many were dropped.
     func dropBuckets(shards: [Shard]) async throws -> Int
     func forgetWorkers(lapsedFor: Duration) async throws
+    /// Retires addresses whose evidence is older than `hold` and part of no wave; what it found.
+    func judgeTokens(hold: Duration) async throws -> TokenJudgement
+    /// Deletes subscribers that were retired longer ago than `grace`, and evidence as old; how many subscribers.
+    func clearTokens(grace: Duration) async throws -> Int
     func ensureDays() async throws
 }

@@ -7,13 +7,17 @@ package struct Address: Sendable, Hashable {
     /// Web Push only: the browser's public key and shared secret, in base64url as the browser gave them.
     package var p256dh: String?
     package var auth: String?
+    /// Web Push only: whose key the browser subscribed with; nil = the newest that the app has.
+    package var vapidKey: Credential.ID?
 
     package init(
-        text: String, environment: PushEnvironment = .unknown, p256dh: String? = nil, auth: String? = nil
+        text: String, environment: PushEnvironment = .unknown, p256dh: String? = nil, auth: String? = nil,
+        vapidKey: Credential.ID? = nil
     ) {
         self.text = text
         self.environment = environment
         self.p256dh = p256dh
         self.auth = auth
+        self.vapidKey = vapidKey
     }
 }

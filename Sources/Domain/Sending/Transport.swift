@@ -92,6 +92,8 @@ package struct SendResult: Sendable {
     package var language: String?
     /// From begun to answered; nil when it was not begun.
     package var latency: Duration?
+    /// APNs: where the address proved to belong, when it is not where it was sent first.
+    package var environment: PushEnvironment?
 
     package init(ticket: Ticket, fate: Fate, status: Int16? = nil, language: String? = nil, latency: Duration? = nil) {
         self.ticket = ticket

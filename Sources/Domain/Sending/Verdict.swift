@@ -17,6 +17,10 @@ package enum Verdict: Equatable, Sendable {
         /// The fault lies with the credential or our set-up, not with this job: it pauses for the whole fleet.
         package var pausesCredential = false
         package var providerID: String?
+        /// What it says of the address; nil = nothing.
+        package var evidence: AddressEvidence?
+        /// With evidence `gone`: since when, if the provider said.
+        package var goneSince: Instant?
     }
 
     /// - Parameter result: as the transport gave it.
@@ -34,15 +38,19 @@ package enum Verdict: Equatable, Sendable {
     private static func ruling(on answer: Answer, wasSent: Bool) -> Ruling {
         switch answer {
         case .delivered(let messageID):
-            Ruling(outcome: .delivered, reason: .none, providerID: messageID)
-        case .unregistered(let reason, _):
-            Ruling(outcome: .unregistered, reason: reason)
+            Ruling(outcome: .delivered, reason: .none, providerID: messageID, evidence: .sound)
+        case .unregistered(let reason, let since):
+            Ruling(outcome: .unregistered, reason: reason, evidence: .gone, goneSince: since)
+        case .refused(.webSilent):
+            Ruling(outcome: .skipped, reason: .webSilent, charged: false)
         case .refused(let reason):
-            Ruling(outcome: .failed, reason: reason, charged: wasSent)
+            Ruling(
+                outcome: .failed, reason: reason, charged: wasSent,
+                evidence: reason.isAboutAddress ? .suspicious : nil)
         case .retry(let reason, let after), .slowDown(let reason, let after):
             Ruling(outcome: nil, reason: reason, wait: after)
         case .wrongProject(let reason):
-            Ruling(outcome: .failed, reason: reason)
+            Ruling(outcome: .failed, reason: reason, evidence: .foreign)
         case .credential(let reason), .config(let reason):
             Ruling(outcome: nil, reason: reason, charged: false, pausesCredential: true)
         }

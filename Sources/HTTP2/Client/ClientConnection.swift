@@ -23,6 +23,7 @@ final class ClientConnection {
     /// How many streams there are places for.
     let streamCapacity: Int
 
+    let madeAt: ContinuousClock.Instant
     var phase = Phase.handshaking
     /// Until it is open: when it must be.
     var openBy: ContinuousClock.Instant
@@ -64,6 +65,7 @@ final class ClientConnection {
         self.retained = retained
         self.openBy = openBy
         clock = queue.clock
+        madeAt = clock.now
         lastHeard = clock.now
         idleSince = clock.now
         maxBody = configuration.maxBody

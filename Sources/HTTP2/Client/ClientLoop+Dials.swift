@@ -40,14 +40,20 @@ extension ClientLoop {
     }
 
     private func begin(_ dial: Dial, with addresses: [SocketAddress]) {
-        let allowed =
-            switch configuration.addresses {
-            case .any: addresses
-            case .publicOnly: addresses.filter { $0.isPublic }
-            }
+        let allowed = addresses.filter(mayConnect)
+        if allowed.isEmpty, !addresses.isEmpty { queue.refuseAddress() }
         dialCount += 1
         dial.begin(with: AddressOrder.arrange(allowed, used: connections.map(\.address), turn: dialCount))
         startNext(dial)
+    }
+
+    /// Looked at after the name was resolved, and just this address is then connected to: a name that leads elsewhere
+    /// when it is looked up again gains nothing.
+    private func mayConnect(_ address: SocketAddress) -> Bool {
+        switch configuration.addresses {
+        case .any: true
+        case .publicOnly(let besides): address.isPublic || besides.contains { $0.contains(address) }
+        }
     }
 
     private func startNext(_ dial: Dial) {

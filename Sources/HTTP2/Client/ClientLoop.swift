@@ -8,6 +8,8 @@ final class ClientLoop {
     enum Message: Sendable {
         case submit(Submission)
         case resolved([SocketAddress])
+        /// Give the connections made by then no more requests.
+        case renew(ContinuousClock.Instant)
         /// Take no more, and end what is in flight by then.
         case close(ContinuousClock.Instant)
     }
@@ -105,6 +107,10 @@ final class ClientLoop {
         switch message {
         case .submit(let submission): queue.append(submission)
         case .resolved(let addresses): begin(with: addresses)
+        case .renew(let instant):
+            for connection in connections where connection.phase == .open && connection.madeAt <= instant {
+                connection.retire()
+            }
         case .close(let deadline): close(by: deadline)
         }
     }

@@ -65,6 +65,10 @@ package final class HTTP2Client: Sendable {
         sink(requests.map { HTTP2Result(id: $0.id, outcome: .notSent(.closed), begunAt: nil, endedAt: now) })
     }
 
+    /// Gives the connections made by then no more requests, lets those under way end, and makes new ones as needed: for
+    /// servers that hold something against a connection.
+    package func renewConnections(madeBy instant: ContinuousClock.Instant) { mailbox.post(.renew(instant)) }
+
     /// Requests that can be in flight at once: connections times what the server allows on each; as configured, before
     /// the first connection.
     package var capacity: Int { counters.withLock { $0.capacity } }

@@ -3,8 +3,8 @@ package struct HTTP2ClientConfiguration: Sendable {
     /// Which addresses a client may connect to, looked at after the name was resolved.
     package enum Addresses: Sendable {
         case any
-        /// Only those of the public Internet: for origins that strangers name.
-        case publicOnly
+        /// Only those of the public Internet, and of the networks that are named: for origins that strangers name.
+        case publicOnly(besides: [AddressRange] = [])
     }
 
     package var trust: TLSTrust

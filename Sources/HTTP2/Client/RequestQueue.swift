@@ -79,6 +79,9 @@ final class RequestQueue {
         removeAll(fault) { $0.beginBefore <= clock.now }
     }
 
+    /// Ends all, since there is no address to send them to.
+    func refuseAddress() { removeAll(.addressRefused) { _ in true } }
+
     func close() {
         isClosed = true
         removeAll(.closed) { _ in true }

@@ -29,7 +29,7 @@ extension SocketAddress {
         return !isProtocolOrTeredo && !isDocumentation
     }
 
-    private static func matches(_ address: [UInt8], _ prefix: [UInt8], bits: Int) -> Bool {
+    static func matches(_ address: [UInt8], _ prefix: [UInt8], bits: Int) -> Bool {
         let whole = bits / 8
         guard address[..<whole] == prefix[..<whole] else { return false }
         let rest = bits % 8

@@ -12,6 +12,8 @@ package enum HTTP2Fault: Equatable, Sendable {
     case goAway
     /// No connection could be made: no address, no route, no TLS, a wrong certificate, no HTTP/2.
     case connectFailed
+    /// The name leads to no address that this client may connect to.
+    case addressRefused
     /// There was no room for it before its time was over.
     case tooLate
     /// The client was closed.

@@ -1,9 +1,6 @@
 import ArgumentParser
 import Domain
-import FoundationEssentials
-import Postgres
 import QueueStore
-import Transports
 
 struct CampaignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,77 +8,15 @@ struct CampaignCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLE
               pushfleet campaign validate winter.json
+              pushfleet campaign preview winter.json --language pt-BR
               pushfleet campaign create winter.json --watch
               pushfleet campaign cancel 12
             """,
         subcommands: [
-            CampaignValidate.self, CampaignCreate.self, CampaignList.self, CampaignWatch.self, CampaignPause.self,
+            CampaignValidate.self, CampaignPreview.self, CampaignCheck.self, CampaignCreate.self, CampaignList.self,
+            CampaignWatch.self, CampaignPause.self,
             CampaignResume.self, CampaignCancel.self,
         ])
-}
-
-/// Reads and checks a campaign file; every problem at once.
-func readCampaign(_ path: String) throws -> (campaign: CampaignFile, body: String) {
-    guard let data = FileManager.default.contents(atPath: path) else {
-        throw CommandFailure("file: \(path) cannot be read; name a campaign file (JSON)")
-    }
-    let campaign = try CampaignFile.parse([UInt8](data), mode: .strict, meter: FCMMessageMeter())
-    return (campaign, String(decoding: data, as: UTF8.self))
-}
-
-/// What each language of a campaign weighs, by the renderer that sends it.
-func weigh(_ campaign: CampaignFile) -> [SizeReport] {
-    guard case .inline(let message)? = campaign.message else { return [] }
-    return FCMMessageMeter().sizes(of: message, delivery: campaign.delivery)
-}
-
-struct CampaignValidate: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "validate", abstract: "Checks a campaign file as strictly as sending does, and weighs it.",
-        discussion: "EXAMPLE\n  pushfleet campaign validate winter.json --json")
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "The campaign file.") var file: String
-
-    struct Report: Encodable {
-        struct Fault: Encodable { let pointer, code, message, remedy: String }
-        struct Size: Encodable {
-            let transport, language: String
-            let bytes, limit: Int
-        }
-        var valid: Bool
-        var problems: [Fault]
-        var sizes: [Size]
-    }
-
-    func run() async throws {
-        try await reportingFailures {
-            var report = Report(valid: true, problems: [], sizes: [])
-            do {
-                report.sizes = weigh(try readCampaign(file).campaign).map {
-                    .init(
-                        transport: $0.transport.name, language: $0.language ?? "-", bytes: $0.bytes, limit: $0.limit)
-                }
-            } catch let problems as ContentProblems {
-                report.valid = false
-                report.problems = problems.problems.map {
-                    .init(pointer: $0.pointer, code: $0.code, message: $0.message, remedy: $0.remedy)
-                }
-                if !output.json { throw problems }
-            }
-            if output.json {
-                writeOutput(try jsonLine(report))
-                if !report.valid { throw ExitStatus.badInput }
-                return
-            }
-            var table = TextTable(["TRANSPORT", "LANGUAGE", "BYTES", "LIMIT", ""], right: [2, 3])
-            let largest = report.sizes.map(\.bytes).max()
-            for size in report.sizes {
-                let mark = size.bytes == largest ? "largest" : ""
-                table.add([size.transport, size.language, "\(size.bytes)", "\(size.limit)", mark])
-            }
-            writeOutput("valid\n" + table.text)
-        }
-    }
 }
 
 struct CampaignCreate: AsyncParsableCommand {
@@ -97,12 +32,18 @@ struct CampaignCreate: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "The campaign file.") var file: String
     @Flag(help: "Stay and show progress until its run is done.") var watch = false
+    @Flag(help: "Check it as creating does, against the database, and create nothing.") var dryRun = false
 
     func run() async throws {
         try await reportingFailures {
-            let (campaign, body) = try readCampaign(file)
+            let reading = try CampaignReading(file)
             try await database.withClient { client in
-                let created = try await AdminStore(client).createCampaign(campaign, body: body)
+                let store = AdminStore(client)
+                var completed = reading
+                try await completed.complete(from: store)
+                try completed.requireFit()
+                if dryRun { return report(completed) }
+                let created = try await store.createCampaign(reading.campaign, body: reading.body)
                 if output.json {
                     writeOutput(try jsonLine(created))
                 } else {
@@ -116,6 +57,12 @@ struct CampaignCreate: AsyncParsableCommand {
                 }
             }
         }
+    }
+
+    private func report(_ reading: CampaignReading) {
+        if output.json { return writeOutput("{\"dry_run\":true}\n") }
+        writeOutput("campaign '\(reading.campaign.name)' could be created; nothing was\n")
+        writeOutput("next: pushfleet campaign check \(file) asks the provider too, pushfleet campaign create \(file)\n")
     }
 }
 

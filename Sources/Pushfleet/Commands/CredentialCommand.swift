@@ -22,19 +22,36 @@ struct CredentialAdd: AsyncParsableCommand {
         discussion: """
             EXAMPLE
               pushfleet credential add firebase --app ferry --transport fcm --file /etc/pushfleet/ferry.json
+              pushfleet credential add apple --app ferry --transport apns --file /etc/pushfleet/apple.json
+              pushfleet credential add web --app ferry --transport webpush --file /etc/pushfleet/vapid.pem --generate \\
+                --contact mailto:push@ferry.example
+
+            For apns the file names the key: {"team_id": "A1B2C3D4E5", "key_id": "F6G7H8J9K0", "topic": "example.ferry",
+            "key_file": "AuthKey_F6G7H8J9K0.p8"}, optionally "environment": "production" or "sandbox" where the key is
+            for one of them only.
+
+            Browsers' subscriptions are tied to their VAPID key for life. Another key is added under another name: it signs
+            for what subscribes from then on, the older ones for theirs.
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var webPush: WebPushKeyOptions
     @Argument(help: "Its name within the app.") var name: String
     @Option(help: "The app that it belongs to.") var app: String
-    @Option(help: "fcm.") var transport: String
-    @Option(help: "The secret's file on every worker's machine; FCM: the service account's JSON key.") var file: String
+    @Option(help: "fcm, apns or webpush.") var transport: String
+    @Option(
+        help: """
+            On every worker's machine; fcm: the service account's JSON key, apns: a JSON file that names the key, webpush: \
+            the VAPID key, PEM.
+            """)
+    var file: String
     @Option(help: "https://host:port in place of the provider's own, for a simulator or a proxy.") var endpoint: String?
 
     func validate() throws {
-        guard transport == "fcm" else {
-            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm")
+        guard transport == "webpush" || CredentialSecret.readers[transport] != nil else {
+            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm, apns or webpush")
         }
+        try webPush.check(transport: transport, endpoint: endpoint)
         if let endpoint, endpoint.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-\[\]:]+/) == nil {
             throw ValidationError("endpoint: '\(endpoint)' is no origin; use https://host:port, without a path")
         }
@@ -43,24 +60,18 @@ struct CredentialAdd: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let path = absolute(file)
-            let account = try readAccount(path)
+            let secret =
+                transport == "webpush"
+                ? try webPush.secret(path) : try CredentialSecret(transport: transport, path: path)
             try await database.withClient { client in
                 let added = try await AdminStore(client).addCredential(
                     NewCredential(
-                        app: app, name: name, transport: .fcm, file: path, endpoint: endpoint,
-                        facts: ["project_id": account.projectID, "key_id": account.keyID]))
+                        app: app, name: name, transport: secret.transport, file: path, endpoint: endpoint,
+                        facts: secret.facts))
                 if output.json { return writeOutput(try jsonLine(added)) }
-                writeOutput("credential \(name) of \(app) sends to project \(account.projectID)\n")
+                writeOutput("credential \(name) of \(app) \(secret.summary)\n")
                 writeOutput("next: pushfleet subscriber import --app \(app) FILE\n")
             }
-        }
-    }
-
-    private func readAccount(_ path: String) throws -> FCMKeyFile {
-        do {
-            return try FCMKeyFile(path: path)
-        } catch {
-            throw CommandFailure("file: \(path): \(error)")
         }
     }
 

@@ -10,7 +10,7 @@ struct SubscriberImportCommand: AsyncParsableCommand {
         commandName: "import", abstract: "Imports subscribers from CSV or JSON Lines.",
         discussion: """
             Columns: external_id, user_id, transport, address, environment, p256dh, auth, language, time_zone, attributes,
-            tags, registered_at. A line that cannot be taken is kept as it stands in the reject file, to be mended and
+            tags, registered_at, vapid_key. A line that cannot be taken is kept as it stands in the reject file, to be mended and
             imported again, and its number with the reason in REJECTS.reasons; the others are imported. The same file can
             be imported again. Memory does not grow with the file.
 
@@ -50,7 +50,9 @@ struct SubscriberImportCommand: AsyncParsableCommand {
         let isLines = format == "jsonl" || (format == nil && !file.hasSuffix(".csv"))
         let reader = SubscriberImport(
             format: isLines ? .jsonLines : .csv,
-            check: SubscriberCheck { (try? P256.Signing.PublicKey(x963Representation: $0)) != nil },
+            check: SubscriberCheck(endpoints: try EgressSettings.fromEnvironment().endpoints) {
+                (try? P256.Signing.PublicKey(x963Representation: $0)) != nil
+            },
             findsRepeats: false)
         let rejects = rejects ?? (file == "-" ? "stdin" : file) + ".rejects"
         try await database.requireReachable()

@@ -5,6 +5,8 @@ import QueueStore
 struct RunReport: Encodable {
     var run: Int64
     var status: String
+    /// Why the run paused itself.
+    var pausedBecause: String?
     var accounting: Accounting
     var accountingViolations: Int64
     /// nil = the rows were not counted.
@@ -20,7 +22,8 @@ struct RunReport: Encodable {
             throw CommandFailure("run: \(run) is unknown; see: pushfleet campaign list")
         }
         return RunReport(
-            run: run.rawValue, status: "\(progress.status)", accounting: progress.accounting,
+            run: run.rawValue, status: "\(progress.status)", pausedBecause: progress.pausedBecause,
+            accounting: progress.accounting,
             accountingViolations: try await store.violations(),
             auditProblems: audit ? try await store.audit(run) : nil,
             reasons: try await store.reasons(of: run), languages: try await store.languages(of: run))
@@ -28,7 +31,11 @@ struct RunReport: Encodable {
 
     var text: String {
         let a = accounting
-        var text = "run \(run): \(status)\n\n"
+        var text = "run \(run): \(status)\n"
+        if let cause = pausedBecause {
+            text += "it paused itself: \(cause); when mended: pushfleet campaign resume \(run)\n"
+        }
+        text += "\n"
         var outcomes = TextTable(["OUTCOME", "REASON", "JOBS", "SHARE"], right: [2, 3])
         for share in reasons {
             outcomes.add([share.outcome, share.name, grouped(share.jobs), percent(share.jobs, of: a.targeted)])

@@ -5,6 +5,7 @@ import Glibc
 import Housekeeping
 import Logging
 import Postgres
+import PlainHTTPServer
 import QueueStore
 import Scheduling
 import Schema
@@ -23,15 +24,22 @@ struct Fleet {
         let control = PostgresClient(database, connections: 1, logger: logger)
         try await requireSchema(control, logger)
         let roles = Set(options.roleNames)
+        let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
         if roles.contains("janitor") { services.append(try janitor(control, logger)) }
+        if roles.contains("janitor") { services += books(database, logger) + watch.gauges(database) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
             // A pooler in transaction mode passes no notifications on: there, polling alone.
-            let hints = options.database.unprepared ? nil : HintListener(database, logger: logger)
+            let hints = options.database.preparesStatements ? HintListener(database, logger: logger) : nil
             services += [pool, scheduler(pool, hints, logger)]
         }
-        if roles.contains("worker") { services += try worker(database, logger) }
+        if roles.contains("worker") { services += try worker(database, watch, logger) }
+        if let port = options.httpPort {
+            let server = try watch.server(host: options.httpHost, port: UInt16(port), of: services)
+            services.insert(server, at: 0)
+            logger.info("listening", metadata: ["host": "\(options.httpHost)", "port": "\(server.port)"])
+        }
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint],
             maximumGracefulShutdownDuration: .seconds(options.drainLimit + 10), logger: logger)
@@ -55,25 +63,27 @@ struct Fleet {
         }
     }
 
-    private func worker(_ database: PostgresConfiguration, _ logger: Logger) throws -> [any Service] {
+    private func worker(_ database: PostgresConfiguration, _ watch: Watch, _ logger: Logger) throws -> [any Service] {
         // A heartbeat never waits behind bulk work: flushes have a connection of their own.
         let claims = PostgresClient(database, connections: 2, logger: logger)
         let flushes = PostgresClient(database, connections: 1, logger: logger)
         let lane = PostgresClient(database, connections: 1, logger: logger)
-        let identity = try randomIdentity()
+        let identity = try randomWorkerID()
         let host = TransportHost(
             settings: .init(
                 trustFile: options.trustFile, connections: options.connections,
-                streamsPerConnection: options.streams),
+                streamsPerConnection: options.streams, egress: try EgressSettings.fromEnvironment()),
             tokens: PostgresAccessTokenStore(client: claims), worker: identity, logger: logger)
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .seconds(options.drainLimit)
+        configuration.refusalsInARow = options.refusalsInARow
         hooks.quicken(&configuration)
         let worker = Worker(
             identity: identity,
             store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: hooks.checkpoints, logger: logger),
             lane: PostgresLaneStore(client: lane, checkpoints: hooks.checkpoints), transports: host,
-            configuration: configuration, checkpoints: hooks.checkpoints, logger: logger)
+            configuration: configuration, checkpoints: hooks.checkpoints, metrics: watch.delivery,
+            logger: logger)
         return [claims, flushes, lane, host, worker]
     }
 
@@ -85,23 +95,9 @@ struct Fleet {
 
     private func janitor(_ client: PostgresClient, _ logger: Logger) throws -> Janitor {
         Janitor(
-            identity: try randomIdentity(),
+            identity: try randomWorkerID(),
             store: PostgresHousekeepingStore(client: client, checkpoints: hooks.checkpoints, logger: logger),
             configuration: hooks.janitor, draw: { Double.random(in: 0..<1) }, logger: logger)
-    }
-
-    /// 128 random bits, fresh at each start: never a number of the database, which a failover could issue twice.
-    private func randomIdentity() throws -> WorkerID {
-        let hex = try SecureRandom.bytes(16).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-        var text = ""
-        for (index, digit) in hex.enumerated() {
-            if [8, 12, 16, 20].contains(index) { text += "-" }
-            text.append(digit)
-        }
-        return WorkerID(text)
     }
 
     private func bootstrapLogging() throws {

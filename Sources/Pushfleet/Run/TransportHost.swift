@@ -26,6 +26,8 @@ actor TransportHost: TransportDirectory, Service {
         var trustFile: String?
         var connections: Int
         var streamsPerConnection: Int
+        /// Where Web Push may go.
+        var egress = EgressSettings()
     }
 
     init(settings: TransportSettings, tokens: any AccessTokenStore, worker: WorkerID, logger: Logger) {
@@ -70,9 +72,8 @@ actor TransportHost: TransportDirectory, Service {
     private func makeTransport(_ route: Route) throws -> any HostedTransport {
         switch route.transport {
         case .fcm: return try makeFCM(route.credential)
-        case .apns, .webpush:
-            throw TransportUnavailable(
-                reason: .credentialUnusable, description: "this worker cannot send through \(route.transport.name)")
+        case .apns: return try makeAPNs(route.credential)
+        case .webpush: return try makeWebPush(route)
         }
     }
 
@@ -89,3 +90,4 @@ protocol HostedTransport: Transport {
 }
 
 extension FCMTransport: HostedTransport {}
+extension WebPushTransport: HostedTransport {}

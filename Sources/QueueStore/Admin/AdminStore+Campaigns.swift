@@ -23,6 +23,7 @@ extension AdminStore {
     /// - Throws: `AdminError` when another body stands under the idempotency key, or the app is unknown.
     package func createCampaign(_ file: CampaignFile, body: String) async throws -> CreatedCampaign {
         let app = try await appID(file.app)
+        let (file, template) = try await resolvingTemplate(of: file, app: app)
         guard case .all? = file.audience else {
             throw AdminError("audience: this version sends to {\"all\": true} only")
         }
@@ -37,7 +38,9 @@ extension AdminStore {
         }
         return try await client.withTransaction { connection in
             if let known = try await known(file, app: app, body: body, on: connection) { return known }
-            return try await insert(file, app: app, body: body, message: message, due: due, on: connection)
+            return try await insert(
+                file, app: app, body: body, message: message, template: template, due: due,
+                on: connection)
         }
     }
 
@@ -64,7 +67,7 @@ extension AdminStore {
     }
 
     private func insert(
-        _ file: CampaignFile, app: App.ID, body: String, message: String, due: Instant?,
+        _ file: CampaignFile, app: App.ID, body: String, message: String, template: Int64?, due: Instant?,
         on connection: PostgresConnection
     ) async throws -> CreatedCampaign {
         let campaign = try await connection.query(
@@ -78,8 +81,11 @@ extension AdminStore {
             """)[0].int64(0)
         let version = try await connection.query(
             """
-            INSERT INTO pushfleet.content_version (campaign_id, message, delivery)
-            VALUES (\(campaign), \(PostgresJSON(message)), coalesce((\(PostgresJSON(body)))::jsonb -> 'delivery', '{}'))
+            INSERT INTO pushfleet.content_version (campaign_id, message, delivery, template_id)
+            VALUES (
+                \(campaign), \(PostgresJSON(message)), coalesce((\(PostgresJSON(body)))::jsonb -> 'delivery', '{}'),
+                \(template)
+            )
             RETURNING id
             """)[0].int64(0)
         let ttl = PostgresInterval(.seconds(file.delivery.ttlSeconds ?? 2_419_200))

@@ -35,12 +35,16 @@ package struct CredentialRecord: Sendable, Encodable {
 }
 
 extension AdminStore {
-    /// Adds a credential and the route that sends with it. One of that name takes the new file and endpoint.
+    /// Adds a credential and the routes that send with it: for Web Push one for each push service. One of that name takes
+    /// the new file and endpoint.
+    ///
+    /// Web Push subscriptions of which nothing is known stay with the key that signed for them until now: a browser's
+    /// subscription is tied to its key for life.
     package func addCredential(_ new: NewCredential) async throws -> CredentialRecord {
         let app = try await appID(new.app).rawValue
         let facts = String(decoding: try JSONEncoder().encode(new.facts), as: UTF8.self)
         let backoff = new.transport == .fcm ? Duration.seconds(10) : .seconds(2)
-        _ = try await client.query(
+        let routes = try await client.query(
             """
             WITH credential AS (
                 INSERT INTO pushfleet.credential AS known (app_id, name, transport, file, endpoint, facts)
@@ -51,13 +55,37 @@ extension AdminStore {
                 ON CONFLICT (app_id, name) DO UPDATE
                 SET transport = excluded.transport, file = excluded.file, endpoint = excluded.endpoint,
                     facts = excluded.facts, state = 0, state_reason = 0, state_since = now()
+                -- Subscriptions name their VAPID key by this row: another key needs a row of its own.
+                WHERE known.transport = excluded.transport
+                    AND (known.transport <> 3 OR known.facts ->> 'public_key' = excluded.facts ->> 'public_key')
                 RETURNING id, app_id, transport
+            ),
+            before AS MATERIALIZED (
+                SELECT route.app_id, route.credential_id
+                FROM credential
+                JOIN pushfleet.route ON route.app_id = credential.app_id AND route.transport = 3 AND route.service = 1
+                WHERE credential.transport = 3 AND route.credential_id <> credential.id
+            ),
+            tied AS (
+                UPDATE pushfleet.subscriber
+                SET vapid_credential = before.credential_id
+                FROM before
+                WHERE subscriber.app_id = before.app_id AND subscriber.transport = 3
+                    AND subscriber.vapid_credential IS NULL
             )
-            INSERT INTO pushfleet.route AS known (app_id, transport, credential_id, backoff)
-            SELECT app_id, transport, id, \(PostgresInterval(backoff)) FROM credential
+            INSERT INTO pushfleet.route AS known (app_id, transport, service, credential_id, backoff)
+            SELECT app_id, transport, services.service, id, \(PostgresInterval(backoff))
+            FROM credential
+            CROSS JOIN generate_series(
+                (transport = 3)::int, CASE WHEN transport = 3 THEN 5 ELSE 0 END) AS services (service)
             ON CONFLICT (app_id, transport, service) DO UPDATE
             SET credential_id = excluded.credential_id, state = 0, paused_reason = NULL, paused_at = NULL
+            RETURNING id
             """)
+        guard !routes.isEmpty else {
+            throw AdminError(
+                "name: '\(new.name)' holds another VAPID key or transport; older subscriptions need it, use a new name")
+        }
         guard let added = try await credentials(app: new.app).first(where: { $0.name == new.name }) else {
             throw AdminError("credential: '\(new.name)' was deleted meanwhile; try again")
         }

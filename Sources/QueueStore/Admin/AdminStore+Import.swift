@@ -52,7 +52,7 @@ package struct ImportSession: Sendable {
                 """
                 COPY pg_temp.subscriber_import (
                     line, external_id, user_id, transport, address, environment, p256dh, auth, language, time_zone,
-                    attributes, tags, registered_at
+                    attributes, tags, registered_at, vapid_key
                 ) FROM STDIN
                 """, chunks: rows, deadline: .seconds(120))
             let row = try await connection.query(
@@ -93,6 +93,7 @@ package struct ImportSession: Sendable {
         row.append(subscriber.attributes as String?)
         row.append(subscriber.tags)
         row.append(subscriber.registeredAt)
+        row.append(subscriber.vapidKey)
         row.end(into: &text)
     }
 }
@@ -122,7 +123,7 @@ extension PostgresQuery {
         CREATE TEMPORARY TABLE subscriber_import (
             line bigint, external_id text COLLATE "C", user_id text, transport smallint, address text,
             environment smallint, p256dh text, auth text, language text, time_zone text, attributes jsonb, tags text[],
-            registered_at timestamptz
+            registered_at timestamptz, vapid_key text
         ) ON COMMIT DROP
         """
     }
@@ -136,14 +137,14 @@ extension PostgresQuery {
         WITH first AS (
             SELECT DISTINCT ON (staged.external_id) staged.line, staged.external_id, staged.user_id, staged.transport,
                 staged.address, staged.environment, staged.p256dh, staged.auth, staged.language, staged.time_zone,
-                staged.attributes, staged.tags, staged.registered_at
+                staged.attributes, staged.tags, staged.registered_at, staged.vapid_key
             FROM pg_temp.subscriber_import staged
             ORDER BY staged.external_id, staged.line
         ),
         merged AS (
             INSERT INTO pushfleet.subscriber AS known (
                 shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
-                time_zone, attributes, tags, registered_at
+                time_zone, attributes, tags, registered_at, vapid_credential
             )
             SELECT
                 app.shards[1 + abs(hashtextextended(first.external_id, app.id) % cardinality(app.shards))],
@@ -157,7 +158,13 @@ extension PostgresQuery {
                     ELSE 5
                 END,
                 first.environment, first.external_id, first.user_id, first.address, first.p256dh, first.auth,
-                first.language, first.time_zone, first.attributes, first.tags, coalesce(first.registered_at, now())
+                first.language, first.time_zone, first.attributes, first.tags, coalesce(first.registered_at, now()),
+                (
+                    SELECT max(credential.id)
+                    FROM pushfleet.credential
+                    WHERE credential.app_id = app.id AND credential.transport = 3
+                        AND credential.facts ->> 'public_key' = first.vapid_key
+                )
             FROM first
             JOIN pushfleet.app ON app.id = \(app)
             ON CONFLICT (shard, app_id, external_id) DO UPDATE
@@ -169,15 +176,31 @@ extension PostgresQuery {
                     + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
                 state = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+                    -- Signed for with another key than the browser's, which is named now.
+                    WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
+                        AND excluded.vapid_credential IS NOT NULL
+                        THEN 1
+                    -- It registered, as the file says, after what was said against it.
+                    WHEN excluded.registered_at > known.state_since AND excluded.registered_at <> now() THEN 1
                     ELSE known.state
+                END,
+                vapid_credential = CASE
+                    WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                        THEN excluded.vapid_credential
+                    ELSE coalesce(excluded.vapid_credential, known.vapid_credential)
                 END,
                 state_since = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
                         THEN excluded.registered_at
+                    WHEN known.state <> 1
+                        AND excluded.registered_at > known.state_since
+                        AND excluded.registered_at <> now()
+                    THEN excluded.registered_at
                     ELSE known.state_since
                 END,
                 evidence = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+                    WHEN excluded.registered_at > known.state_since AND excluded.registered_at <> now() THEN NULL
                     ELSE known.evidence
                 END,
                 registered_at = CASE

@@ -31,6 +31,13 @@ struct FlushStatement {
                     AND (worker.lease_until < now() + \(PostgresInterval(lease * 0.8)) OR worker.sighted_by IS NOT NULL)
                 RETURNING 1
             ),
+            enlisted AS (
+                -- Forgotten while it was cut off for long: it goes on under the same name, without its batches.
+                INSERT INTO pushfleet.worker (id, lease_until)
+                SELECT \(worker.uuid), now() + \(PostgresInterval(lease))
+                WHERE NOT EXISTS (SELECT FROM pushfleet.worker WHERE worker.id = \(worker.uuid))
+                ON CONFLICT (id) DO NOTHING
+            ),
             mine AS MATERIALIZED (
                 SELECT unnest(\(held.ids)) AS id
                 UNION
@@ -58,18 +65,21 @@ struct FlushStatement {
                     locked.doubtful, locked.expires_at, locked.content_version,
                     least(locked.size, named.announce) AS announce,
                     locked.marked # locked.marked AS no_bits,
-                    run.status AS run_status, run.in_doubt AS policy, run.max_attempts,
-                    route.state AS route_state, route.backoff
+                    CASE WHEN run.status = 1 AND app.paused_at IS NOT NULL THEN 2::smallint ELSE run.status END
+                        AS run_status,
+                    run.in_doubt AS policy, run.max_attempts,
+                    route.state AS route_state, route.backoff, route.credential_id
                 FROM locked
                 JOIN unnest(\(held.ids), \(held.epochs), \(held.announcements)) AS named (id, epoch, announce)
                     ON named.id = locked.id AND named.epoch = locked.epoch
                 JOIN pushfleet.run ON run.id = locked.run_id
+                JOIN pushfleet.app ON app.id = run.app_id
                 JOIN pushfleet.route ON route.id = locked.route_id
             ),
             item AS MATERIALIZED (
                 -- Only ordinals without a mark.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.outcome, i.status, i.reason, i.attempts,
-                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms,
+                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.evidence,
                     held.run_id, held.no_bits, held.policy, held.max_attempts,
                     coalesce(i.job_content_version, held.content_version) AS content_version,
                     coalesce(i.job_expires_at, held.expires_at) AS expires_at,
@@ -87,11 +97,12 @@ struct FlushStatement {
                     \(items.batches), \(items.ordinals), \(items.numbers), \(items.subscribers), \(items.outcomes),
                     \(items.statuses), \(items.reasons), \(items.attempts), \(items.left), \(items.waits),
                     \(items.frees), \(items.routes), \(items.addressVersions), \(items.providerIDs),
-                    \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies)
+                    \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies),
+                    \(items.evidence)
                 ) AS i (
                     batch_id, ordinal, number, subscriber_id, outcome, status, reason, attempts, left_now, wait, free,
                     new_route, address_version, provider_id, language, job_expires_at,
-                    job_content_version, begun_ms, answer_ms
+                    job_content_version, begun_ms, answer_ms, evidence
                 )
                 JOIN held ON held.id = i.batch_id
                 WHERE get_bit(held.marked, i.ordinal) = 0
@@ -100,7 +111,7 @@ struct FlushStatement {
                 -- The outcome that stands. Attempts end those that were charged; a free one ends by its expiry alone.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.status, i.attempts, i.route_id,
                     i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.run_id, i.no_bits,
-                    i.content_version, i.expires_at, i.doubtful, i.left_now, i.due_at, i.outcome AS asked,
+                    i.content_version, i.expires_at, i.doubtful, i.left_now, i.due_at, i.outcome AS asked, i.evidence,
                     CASE WHEN i.outcome = 0 AND NOT i.free AND i.attempts >= i.max_attempts THEN 4 ELSE i.reason END
                         AS reason,
                     CASE
@@ -173,6 +184,21 @@ struct FlushStatement {
                     f.reason, f.left_now, f.answer_ms
                 FROM fresh f
                 WHERE f.asked = 0
+            ),
+            answered AS (
+                -- A row of this worker's own for each minute: nobody waits for it, and few versions of it pile up.
+                INSERT INTO pushfleet.answer_minute AS known (
+                    credential_id, at_minute, worker_id, answers, gone, foreign_to_us
+                )
+                SELECT held.credential_id, date_trunc('minute', now()), \(worker.uuid), count(*),
+                    count(*) FILTER (WHERE f.evidence = 1), count(*) FILTER (WHERE f.evidence = 2)
+                FROM fresh f
+                JOIN held ON held.id = f.batch_id
+                WHERE f.status IS NOT NULL
+                GROUP BY held.credential_id
+                ON CONFLICT (credential_id, at_minute, worker_id) DO UPDATE
+                SET answers = known.answers + excluded.answers, gone = known.gone + excluded.gone,
+                    foreign_to_us = known.foreign_to_us + excluded.foreign_to_us
             ),
             final AS (
                 INSERT INTO pushfleet.delivery (

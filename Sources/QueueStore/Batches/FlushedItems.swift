@@ -37,6 +37,7 @@ struct FlushedItems {
     let contentVersions: [Int64?]
     let begun: [Int32?]
     let latencies: [Int32?]
+    let evidence: [Int16?]
 
     init(_ items: [Flush.Item]) {
         batches = items.map(\.batch.rawValue)
@@ -58,5 +59,6 @@ struct FlushedItems {
         contentVersions = items.map { $0.contentVersion?.rawValue }
         begun = items.map(\.begunMillisecondsAgo)
         latencies = items.map(\.latencyMilliseconds)
+        evidence = items.map { $0.evidence?.rawValue }
     }
 }

@@ -29,6 +29,7 @@ extension PostgresQuery {
                 AND pair.run_id = named.run_id
                 AND pair.route_id = named.route_id
             JOIN pushfleet.run ON run.id = named.run_id AND run.status = 1
+            JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
             JOIN pushfleet.route ON route.id = named.route_id AND route.state = 0
             CROSS JOIN LATERAL (
                 SELECT b.tag

@@ -19,12 +19,12 @@ extension PostgresQuery {
         """
         SELECT job.ordinal, job.number, job.subscriber_id, job.attempts, job.content_version, job.expires_at,
             s.transport, s.service, s.state, s.address, s.address_version, s.language, s.environment, s.p256dh, s.auth,
-            s.scalars
+            s.scalars, s.vapid_credential
         FROM pushfleet.job
         LEFT JOIN LATERAL (
             SELECT subscriber.transport, subscriber.service, subscriber.state, subscriber.address,
                 subscriber.address_version, subscriber.language, subscriber.environment, subscriber.p256dh,
-                subscriber.auth,
+                subscriber.auth, subscriber.vapid_credential,
                 CASE WHEN cardinality(\(names)) > 0 THEN ARRAY(
                     SELECT CASE
                         WHEN jsonb_typeof(subscriber.attributes -> name.name) IN ('string', 'number', 'boolean')
@@ -63,7 +63,8 @@ extension Recipient {
             state: try stored(row.int16(8), "subscriber.state"),
             address: Address(
                 text: row.string(9), environment: try stored(row.int16(12), "subscriber.environment"),
-                p256dh: row.stringOrNil(13), auth: row.stringOrNil(14)),
+                p256dh: row.stringOrNil(13), auth: row.stringOrNil(14),
+                vapidKey: row.int64OrNil(16).map { Credential.ID($0) }),
             addressVersion: row.int32(10), language: row.stringOrNil(11), values: row.textArrayOrNil(15) ?? [])
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import FoundationEssentials
 import Postgres
 
 extension PostgresBatchStore {
@@ -20,7 +21,13 @@ extension PostgresQuery {
     static func route(_ id: Route.ID) -> PostgresQuery {
         """
         SELECT route.id, route.app_id, route.transport, route.service, route.state, credential.id, credential.app_id,
-            credential.name, credential.transport, credential.file, credential.endpoint
+            credential.name, credential.transport, credential.file, credential.endpoint, credential.facts::text,
+            CASE WHEN route.transport = 3 THEN (
+                SELECT jsonb_agg(
+                    jsonb_build_object('id', other.id, 'file', other.file, 'facts', other.facts) ORDER BY other.id)
+                FROM pushfleet.credential other
+                WHERE other.app_id = route.app_id AND other.transport = 3 AND other.id <> credential.id
+            )::text END
         FROM pushfleet.route
         JOIN pushfleet.credential ON credential.id = route.credential_id
         WHERE route.id = \(id.rawValue)
@@ -31,7 +38,13 @@ extension PostgresQuery {
     static func route(app: App.ID, transport: TransportKind, service: Int16) -> PostgresQuery {
         """
         SELECT route.id, route.app_id, route.transport, route.service, route.state, credential.id, credential.app_id,
-            credential.name, credential.transport, credential.file, credential.endpoint
+            credential.name, credential.transport, credential.file, credential.endpoint, credential.facts::text,
+            CASE WHEN route.transport = 3 THEN (
+                SELECT jsonb_agg(
+                    jsonb_build_object('id', other.id, 'file', other.file, 'facts', other.facts) ORDER BY other.id)
+                FROM pushfleet.credential other
+                WHERE other.app_id = route.app_id AND other.transport = 3 AND other.id <> credential.id
+            )::text END
         FROM pushfleet.route
         JOIN pushfleet.credential ON credential.id = route.credential_id
         WHERE route.app_id = \(app.rawValue)
@@ -64,6 +77,22 @@ extension Route {
             credential: CredentialReference(
                 id: Credential.ID(row.int64(5)), app: App.ID(row.int64(6)), name: row.string(7),
                 transport: try stored(row.int16(8), "credential.transport"), file: row.string(9),
-                endpoint: row.stringOrNil(10)))
+                endpoint: row.stringOrNil(10), facts: try Self.decoded(row.string(11)),
+                others: try row.stringOrNil(12).map { try Self.decoded($0, as: [OtherKey].self) }?.map(\.value) ?? []))
+    }
+
+    /// Another key of the app, as the query writes it.
+    private struct OtherKey: Decodable {
+        let id: Int64
+        let file: String
+        let facts: [String: String]
+
+        var value: CredentialReference.OtherKey {
+            CredentialReference.OtherKey(id: Credential.ID(id), file: file, facts: facts)
+        }
+    }
+
+    private static func decoded<Value: Decodable>(_ text: String, as type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 }

@@ -12,6 +12,7 @@ extension PostgresQuery {
             SELECT n.id
             FROM pushfleet.notification n
             JOIN pushfleet.run ON run.id = n.run_id AND run.status = 1
+            JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
             WHERE n.shard = \(shard.rawValue)
                 AND n.due_at <= clock_timestamp()
                 AND EXISTS (SELECT FROM pushfleet.worker w WHERE w.id = \(worker.uuid) AND w.lease_until > now())
@@ -27,7 +28,18 @@ extension PostgresQuery {
         ),
         placed AS MATERIALIZED (
             SELECT taken.*, coalesce(route.id, 0) AS route_id,
-                CASE WHEN s.id IS NULL THEN 3 WHEN s.state > 2 THEN 1 WHEN route.id IS NULL THEN 2 ELSE 0 END AS skip,
+                CASE
+                    WHEN s.id IS NULL THEN 3
+                    WHEN s.state > 2 THEN 1
+                    WHEN s.transport = 3 AND (
+                        -- A browser, and nothing to show it.
+                        SELECT version.message -> 'silent' = 'true'
+                        FROM pushfleet.content_version version
+                        WHERE version.id = taken.content_version
+                    ) THEN 7
+                    WHEN route.id IS NULL THEN 2
+                    ELSE 0
+                END AS skip,
                 run.announce_window, run.in_doubt, run.lane
             FROM taken
             JOIN pushfleet.run ON run.id = taken.run_id

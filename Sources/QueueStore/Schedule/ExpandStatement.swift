@@ -25,6 +25,15 @@ struct ExpandStatement {
         this AS MATERIALIZED (
             SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
                 run.audience_as_of, app.time_zone,
+                -- Who is walked: the app's subscribers, or the one row that stands for a topic or condition.
+                coalesce((
+                    SELECT -campaign.target_id FROM pushfleet.campaign WHERE campaign.id = run.campaign_id
+                ), run.app_id) AS audience_id,
+                coalesce((
+                    SELECT content_version.message -> 'silent' = 'true'
+                    FROM pushfleet.content_version
+                    WHERE content_version.id = run.content_version
+                ), false) AS is_silent,
                 (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
                 coalesce((
                     SELECT clock.vtime
@@ -46,7 +55,7 @@ struct ExpandStatement {
                 SELECT subscriber.id, subscriber.transport, subscriber.service, subscriber.state, subscriber.time_zone
                 FROM pushfleet.subscriber
                 WHERE subscriber.shard = \(shard.rawValue)
-                    AND subscriber.app_id = this.app_id
+                    AND subscriber.app_id = this.audience_id
                     AND subscriber.id > progress.last_subscriber_id
                     AND subscriber.registered_at <= this.audience_as_of
                 ORDER BY subscriber.id
@@ -55,9 +64,15 @@ struct ExpandStatement {
             GROUP BY s.transport, s.service, s.state > 2, CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END
         ),
         way AS (
-            -- Each group's route, due instant, or why it is skipped: 1 not active, 2 no route.
+            -- Each group's route, due instant, or why it is skipped: 1 not active, 7 a silent push, which takes a browser's
+            -- permission away, 2 no route.
             SELECT coalesce(route.id, 0) AS route_id,
-                CASE WHEN page.is_out THEN 1 WHEN route.id IS NULL THEN 2 ELSE 0 END AS skip,
+                CASE
+                    WHEN page.is_out THEN 1
+                    WHEN this.is_silent AND page.transport = 3 THEN 7
+                    WHEN route.id IS NULL THEN 2
+                    ELSE 0
+                END AS skip,
                 CASE
                     WHEN this.local_at IS NULL THEN this.due_at
                     ELSE this.local_at AT TIME ZONE coalesce(page.time_zone, this.time_zone)

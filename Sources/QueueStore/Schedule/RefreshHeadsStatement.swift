@@ -23,7 +23,10 @@ struct RefreshHeadsStatement {
             SELECT pair.run_id, pair.route_id, pair.tag_offset, pair.head AS old_head, clock.vtime, first.tag
             FROM clock
             CROSS JOIN pushfleet.run_route pair
-            LEFT JOIN pushfleet.run ON run.id = pair.run_id AND run.status = 1
+            LEFT JOIN pushfleet.run
+                ON run.id = pair.run_id
+                AND run.status = 1
+                AND run.app_id NOT IN (SELECT app.id FROM pushfleet.app WHERE app.paused_at IS NOT NULL)
             LEFT JOIN pushfleet.route ON route.id = pair.route_id AND route.state = 0
             LEFT JOIN LATERAL (
                 SELECT b.tag

@@ -7,6 +7,7 @@ import HTTP2
 ///     GET  /admin/counts
 ///     GET  /admin/device?token=…          what one device got and shows
 ///     GET  /admin/ids?from=0&limit=100000 ids in order of arrival, and how often each was accepted
+///     GET  /admin/apns                    what device tokens begin with to get into trouble, by its name
 ///     GET  /admin/fault                   settings in force
 ///     POST /admin/fault                   {"set": "e503=0.5%,latency=20ms"}
 ///     POST /admin/reset                   forgets devices, ids and counts
@@ -31,6 +32,7 @@ struct AdminEndpoint: Sendable {
             return Self.json(CountsReport(state, server()))
         case ("GET", "/admin/device"): return device(query["token"], state)
         case ("GET", "/admin/ids"): return ids(from: query["from"], limit: query["limit"], state)
+        case ("GET", "/admin/apns"): return Self.json(APNsToken.prefixes)
         case ("GET", "/admin/fault"): return Self.json(FaultReport(state.faults))
         case ("POST", "/admin/fault"): return setFaults(request.body, &state)
         case ("POST", "/admin/reset"):

@@ -3,7 +3,7 @@ import Threading
 
 /// `GET /admin/counts`.
 struct CountsReport: Encodable {
-    /// Sends that reached the FCM endpoint, whatever became of them.
+    /// Sends that reached the endpoints of FCM and APNs, whatever became of them.
     let requests: Int
     let byStatus: [String: Int]
     let byReason: [String: Int]
@@ -20,12 +20,20 @@ struct CountsReport: Encodable {
     /// Pairs of id and device; more than `distinct_ids` if a notification went to several devices.
     let distinctDeliveries: Int
     let repeats: Int
+    /// Web Push: what the browser could not read; what took the place of another with the same tag; what took the place
+    /// of another that still waited, with the same topic.
+    let unreadable: Int
+    let replaced: Int
+    let replacedWaiting: Int
     let devices: Int
     let devicesShownMoreThanOnce: Int
     let notificationsShown: Int
     let oauthRequests: Int
     let oauthTokensIssued: Int
     let oauthRefused: [String: Int]
+    /// Provider tokens of APNs that were good, and those of them made within 20 minutes of another of the same key.
+    let providerTokens: Int
+    let providerTokensTooEarly: Int
     /// Of compact JSON, in bytes.
     let largestPayload: Int
     let connections: Int?
@@ -46,12 +54,17 @@ struct CountsReport: Encodable {
         distinctIDs = totals.distinctIDs
         distinctDeliveries = totals.distinctPairs
         repeats = totals.repeats
+        unreadable = counts.unreadable
+        replaced = totals.replaced
+        replacedWaiting = totals.replacedWaiting
         devices = totals.devices
         devicesShownMoreThanOnce = totals.devicesShownMoreThanOnce
         notificationsShown = totals.shown
         oauthRequests = counts.oauthRequests
         oauthTokensIssued = state.tokens.issued
         oauthRefused = counts.oauthRefused
+        providerTokens = state.providerTokens.distinct
+        providerTokensTooEarly = state.providerTokens.renewedTooEarly
         largestPayload = counts.largestPayload
         connections = server?.openConnections
         connectionsAccepted = server?.acceptedConnections
@@ -60,7 +73,8 @@ struct CountsReport: Encodable {
     }
 
     enum CodingKeys: String, CodingKey {
-        case requests, accepted, repeats, devices, connections
+        case requests, accepted, repeats, unreadable, replaced, devices, connections
+        case replacedWaiting = "replaced_waiting"
         case byStatus = "by_status"
         case byReason = "by_reason"
         case wireSends = "wire_sends"
@@ -74,6 +88,8 @@ struct CountsReport: Encodable {
         case oauthRequests = "oauth_requests"
         case oauthTokensIssued = "oauth_tokens_issued"
         case oauthRefused = "oauth_refused"
+        case providerTokens = "provider_tokens"
+        case providerTokensTooEarly = "provider_tokens_too_early"
         case largestPayload = "largest_payload"
         case connectionsAccepted = "connections_accepted"
         case inFlight = "in_flight"

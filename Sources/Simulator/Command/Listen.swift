@@ -5,6 +5,11 @@ struct Listen: Equatable, Sendable {
     let host: String
     let port: UInt16
 
+    init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
     init(parsing text: String) throws(ValidationError) {
         let colon = text.lastIndex(of: ":")
         guard let colon, let port = UInt16(text[text.index(after: colon)...]) else {

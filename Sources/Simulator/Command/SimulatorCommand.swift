@@ -7,11 +7,11 @@ import ServiceLifecycle
 struct SimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pushfleet-simulator",
-        abstract: "Push providers on one machine: FCM with its token endpoint, as strict as the real one.",
+        abstract: "Push providers on one machine: FCM with its token endpoint, and APNs, as strict as the real ones.",
         discussion: """
             Makes certificates and service account keys in the state directory, prints where they are, and answers until
             SIGTERM or SIGINT. Tokens decide their own fate by how they begin (dead-, e503-once-, stall-, …); others by
-            the shares of --fault. GET /admin/counts tells what arrived.
+            the shares of --fault. APNs' device tokens decide theirs in hexadecimal digits, which GET /admin/apns lists. GET /admin/counts tells what arrived.
 
             Example:
               pushfleet-simulator --state /tmp/simulator --fault 'e503=0.5%,unregistered=1%' --latency 20ms±10ms
@@ -25,6 +25,12 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     @Option(help: "Project to accept sends for; may be repeated. Without any: demo.")
     var project: [String] = []
+
+    @Option(help: "Bundle id that APNs takes.")
+    var topic = "example.ferry"
+
+    @Option(help: "Address and port that stand for Apple's sandbox; without it, any free port beside --listen.")
+    var sandboxListen: String?
 
     @Option(help: "Decides all draws: the same seed gives the same faults to the same tokens.")
     var seed: UInt64 = 1
@@ -64,6 +70,7 @@ struct SimulatorCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try Listen(parsing: listen)
+        if let sandboxListen { _ = try Listen(parsing: sandboxListen) }
         guard (1...1_000_000).contains(maxConcurrentStreams) else {
             throw ValidationError("--max-concurrent-streams must be from 1 to 1000000")
         }
@@ -106,6 +113,8 @@ struct SimulatorCommand: AsyncParsableCommand {
         if let script {
             configuration.script = try FaultScript(parsing: String(contentsOfFile: script, encoding: .utf8))
         }
+        configuration.topic = topic
+        configuration.sandboxListen = try sandboxListen.map { try Listen(parsing: $0) }
         configuration.tokenLifetime = tokenLifetime
         configuration.maxConcurrentStreams = UInt32(maxConcurrentStreams)
         configuration.keptIDs = keepIds

@@ -33,6 +33,31 @@ struct SeenNotification: HashRow {
     }
 }
 
+/// A place on one device's screen.
+struct Slot: HashRow {
+    let hash: UInt64
+    var isTaken = false
+
+    static let empty = Slot(hash: 0)
+
+    init(hash: UInt64) {
+        self.hash = hash
+    }
+}
+
+/// Where one notification of a device is at a time.
+struct Place: HashRow {
+    let hash: UInt64
+    var id: UInt64 = 0
+    var isTaken = false
+
+    static let empty = Place(hash: 0)
+
+    init(hash: UInt64) {
+        self.hash = hash
+    }
+}
+
 extension FixedWidthInteger {
     /// Adds one, but stays at the largest value.
     mutating func countUp() {

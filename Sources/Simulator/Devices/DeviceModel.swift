@@ -11,6 +11,12 @@ struct DeviceModel: Sendable {
         case deduplicated
         /// By the system: a repeated id appears again, unless its tag replaces the first.
         case system(tagged: Bool)
+        /// By the system, in place of whatever came under the same identifier (a hash of it) before.
+        case replacing(UInt64)
+        /// By a browser: it takes the place of what carries the same tag; without one it appears beside all others.
+        case browser(tag: UInt64?)
+        /// By nobody yet: its push service keeps it for a browser that is away, in place of one with the same topic.
+        case waiting(topic: UInt64?)
     }
 
     struct Totals: Equatable, Sendable {
@@ -25,10 +31,18 @@ struct DeviceModel: Sendable {
         var devices = 0
         var shown = 0
         var devicesShownMoreThanOnce = 0
+        /// Took the place of another notification with the same tag.
+        var replaced = 0
+        /// Took the place of one that still waited, with the same topic.
+        var replacedWaiting = 0
     }
 
     private var devices = HashTable<Device>()
     private var seen = HashTable<SeenNotification>()
+    /// What is on the screen, by device and identifier.
+    private var slots = HashTable<Slot>()
+    /// What each tag of a device shows, or each topic of one that is away keeps.
+    private var places = HashTable<Place>()
     private(set) var texts: NotificationTexts
     private(set) var totals = Totals()
 
@@ -59,7 +73,7 @@ struct DeviceModel: Sendable {
         let isRepeat = id.map { !isFirst($0.hash, $0.text, on: device) } ?? false
         if id == nil { totals.withoutID += 1 }
         if isRepeat { totals.repeats += 1 }
-        let (isShown, isShownAgain) = Self.effect(of: appearance, isRepeat: isRepeat)
+        let (isShown, isShownAgain) = effect(of: appearance, isRepeat: isRepeat, device: device, id: id?.hash ?? 0)
         var isFirstForDevice = false
         var isFirstAgain = false
         devices.update(device) { row in
@@ -82,11 +96,39 @@ struct DeviceModel: Sendable {
         Int(seen.find(hash)?.accepted ?? 0)
     }
 
-    private static func effect(of appearance: Appearance, isRepeat: Bool) -> (isShown: Bool, isShownAgain: Bool) {
+    private mutating func effect(
+        of appearance: Appearance, isRepeat: Bool, device: UInt64, id: UInt64
+    ) -> (isShown: Bool, isShownAgain: Bool) {
         switch appearance {
-        case .hidden: (false, false)
-        case .deduplicated: (!isRepeat, false)
-        case .system(let tagged): (!isRepeat || !tagged, isRepeat && !tagged)
+        case .hidden: return (false, false)
+        case .deduplicated: return (!isRepeat, false)
+        case .system(let tagged): return (!isRepeat || !tagged, isRepeat && !tagged)
+        case .replacing(let identifier):
+            let isFirst = slots.update(max(1, Hash64.combine(identifier, device))) { slot in
+                defer { slot.isTaken = true }
+                return !slot.isTaken
+            }
+            return (isFirst, false)
+        case .browser(let tag):
+            let before = tag.flatMap { take(Hash64.combine(device, $0), id) }
+            if let before, before != id { totals.replaced += 1 }
+            let isInPlace = isRepeat && before == id
+            return (!isInPlace, isRepeat && !isInPlace)
+        case .waiting(let topic):
+            if let topic, take(Hash64.combine(~device, topic), id) != nil { totals.replacedWaiting += 1 }
+            return (false, false)
+        }
+    }
+
+    /// Puts a notification into a place.
+    /// - Returns: the one that it takes the place of.
+    private mutating func take(_ place: UInt64, _ id: UInt64) -> UInt64? {
+        places.update(max(1, place)) { row in
+            defer {
+                row.id = id
+                row.isTaken = true
+            }
+            return row.isTaken ? row.id : nil
         }
     }
 

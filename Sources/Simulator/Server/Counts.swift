@@ -11,6 +11,8 @@ struct Counts: Sendable {
     private(set) var largestPayload = 0
     private(set) var validatedOnly = 0
     var oauthRequests = 0
+    /// Web Push: accepted, and the browser could not read it.
+    var unreadable = 0
     private(set) var oauthRefused: [String: Int] = [:]
 
     mutating func countOK(validateOnly: Bool) {

@@ -2,10 +2,12 @@ import FoundationEssentials
 import HTTP2
 import Threading
 
-/// Everything that one server answers: FCM, the token endpoint and administration, told apart by path.
+/// Everything that one server answers: FCM, APNs, Web Push, the token endpoint and administration, told apart by path.
 final class Endpoints: Sendable {
     let state: Locked<SimulatorState>
     private let fcm: FCMEndpoint
+    private let apns: APNsEndpoint
+    private let push: PushServiceEndpoint
     private let admin: AdminEndpoint
     /// By the path of a project's sends.
     private let projectsByPath: [String: String]
@@ -15,6 +17,8 @@ final class Endpoints: Sendable {
     init(seed: UInt64, projects: [String], state: SimulatorState) {
         self.state = Locked(state)
         fcm = FCMEndpoint(seed: seed, projects: Set(projects))
+        apns = APNsEndpoint(seed: seed)
+        push = PushServiceEndpoint(seed: seed)
         admin = AdminEndpoint(seed: seed)
         var paths: [String: String] = [:]
         for project in projects {
@@ -40,6 +44,11 @@ final class Endpoints: Sendable {
         if let project = projectsByPath[request.path] ?? Self.project(in: request.path) {
             return state.withLock { fcm.answer(request, project: project, at: now, &$0) }
         }
+        if request.path.hasPrefix(Self.apnsPrefix) {
+            let wallClock = Date().timeIntervalSince1970
+            return state.withLock { apns.answer(request, at: now, wallClock: wallClock, &$0) }
+        }
+        if let path = PushPath(request.path) { return push.answer(request, path, at: now, state) }
         if request.path.hasPrefix("/admin/") || request.path == "/healthz" {
             let statistics = { self.server.withLock { $0 }?.statistics }
             return .respond(state.withLock { admin.answer(request, server: statistics, &$0) })
@@ -60,6 +69,7 @@ final class Endpoints: Sendable {
         return project.contains("/") ? nil : String(project)
     }
 
+    static let apnsPrefix = "/3/"
     private static let prefix = "/v1/projects/"
     private static let suffix = "/messages:send"
 

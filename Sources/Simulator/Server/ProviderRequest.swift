@@ -8,15 +8,21 @@ struct ProviderRequest {
     let authorization: [UInt8]?
     let contentType: [UInt8]?
     let body: [UInt8]
+    /// For APNs only.
+    var apns = APNsFields()
+    /// Any other field, by its name in lower case.
+    let header: (StaticString) -> [UInt8]?
 
     init(
-        method: String, path: String, authorization: [UInt8]? = nil, contentType: [UInt8]? = nil, body: [UInt8] = []
+        method: String, path: String, authorization: [UInt8]? = nil, contentType: [UInt8]? = nil, body: [UInt8] = [],
+        header: @escaping (StaticString) -> [UInt8]? = { _ in nil }
     ) {
         self.method = method
         self.path = path
         self.authorization = authorization
         self.contentType = contentType
         self.body = body
+        self.header = header
     }
 
     /// Whether the content is declared as `type`, parameters apart (RFC 9110 §8.3.1).
@@ -50,9 +56,11 @@ extension HTTP2ServerResponse {
 }
 
 extension ProviderRequest {
-    init(_ request: HTTP2ServerRequest) {
+    /// - Parameter isSandbox: it came to the listener that stands for Apple's sandbox.
+    init(_ request: HTTP2ServerRequest, isSandbox: Bool = false) {
         self.init(
             method: request.method, path: request.text(":path") ?? "", authorization: request.field("authorization"),
-            contentType: request.field("content-type"), body: request.body)
+            contentType: request.field("content-type"), body: request.body, header: { request.field($0) })
+        if path.hasPrefix(Endpoints.apnsPrefix) { apns = APNsFields(request, isSandbox: isSandbox) }
     }
 }

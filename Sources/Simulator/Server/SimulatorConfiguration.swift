@@ -4,6 +4,10 @@ struct SimulatorConfiguration: Sendable {
     var seed: UInt64
     var faults: FaultSettings
     var projects = ["demo"]
+    /// The bundle id that APNs takes.
+    var topic = "example.ferry"
+    /// Stands for Apple's sandbox.
+    var sandboxListen: Listen?
     var script = FaultScript.none
     /// In seconds.
     var tokenLifetime = 3599

@@ -21,13 +21,16 @@ struct SimulatorService: Service {
                 certificateFile: directory.certificateFile, keyFile: directory.keyFile,
                 maxConcurrentStreams: configuration.maxConcurrentStreams),
             logger: logger, handler: { endpoints.answer(ProviderRequest($0)) })
-        let whereabouts = try prepareAccounts(in: directory, endpoints, port: server.port)
+        let sandbox = try sandboxServer(directory, endpoints)
+        let whereabouts = try prepareAccounts(in: directory, endpoints, port: server.port, sandbox: sandbox.port)
         endpoints.attach(server, tokenURI: whereabouts.url + "/token")
         server.start()
+        sandbox.start()
         if let file = configuration.readyFile { try directory.write(whereabouts.json + "\n", to: file) }
         try whenReady(whereabouts)
         await flushJournal(endpoints)
         server.stop()
+        sandbox.stop()
         endpoints.detach()
         endpoints.state.withLock { $0.journal?.flush() }
     }
@@ -39,8 +42,32 @@ struct SimulatorService: Service {
             journal: try configuration.journal.map { try Journal(path: $0, start: .now) })
     }
 
+    private var sandboxListen: Listen {
+        configuration.sandboxListen ?? Listen(host: configuration.listen.host, port: 0)
+    }
+
+    /// Apple's sandbox is another host; everything else of it is the same.
+    private func sandboxServer(_ directory: StateDirectory, _ endpoints: Endpoints) throws -> HTTP2Server {
+        let listen = sandboxListen
+        return try HTTP2Server(
+            configuration: HTTP2ServerConfiguration(
+                host: listen.host, port: listen.port, certificateFile: directory.certificateFile,
+                keyFile: directory.keyFile, maxConcurrentStreams: configuration.maxConcurrentStreams),
+            logger: logger, handler: { endpoints.answer(ProviderRequest($0, isSandbox: true)) })
+    }
+
+    private func prepareSigningKey(
+        in directory: StateDirectory, _ endpoints: Endpoints, production: String, sandbox: String
+    ) throws -> Whereabouts.APNs {
+        let key = try directory.prepareSigningKey(
+            topic: configuration.topic, production: production, sandbox: sandbox)
+        endpoints.state.withLock { $0.providerTokens.keys[key.keyID] = key }
+        return Whereabouts.APNs(
+            credentialFile: directory.signingKeyFile, topic: key.topic, production: production, sandbox: sandbox)
+    }
+
     private func prepareAccounts(
-        in directory: StateDirectory, _ endpoints: Endpoints, port: UInt16
+        in directory: StateDirectory, _ endpoints: Endpoints, port: UInt16, sandbox: UInt16
     ) throws -> Whereabouts {
         let url = "https://" + configuration.listen.authority(port: port)
         var accounts: [Whereabouts.Account] = []
@@ -51,7 +78,10 @@ struct SimulatorService: Service {
                 Whereabouts.Account(
                     project: project, keyFile: directory.accountFile(project, isFirst: index == 0)))
         }
-        return Whereabouts(url: url, caFile: directory.authorityFile, accounts: accounts)
+        let apns = try prepareSigningKey(
+            in: directory, endpoints, production: url,
+            sandbox: "https://" + sandboxListen.authority(port: sandbox))
+        return Whereabouts(url: url, caFile: directory.authorityFile, accounts: accounts, apns: apns)
     }
 
     /// Until shutdown: what waits in the journal goes out once a second.

@@ -4,10 +4,12 @@ struct SimulatorState: Sendable {
     var script: FaultScript
     var devices: DeviceModel
     var tokens: AccessTokens
+    var vapid = VAPIDCheck()
     var journal: Journal?
     var counts = Counts()
     /// By the e-mail address of the account.
     var accounts: [String: ServiceAccount] = [:]
+    var providerTokens = ProviderTokens()
     private let seed: UInt64
     private let keptIDs: Int
     private var accepted: UInt64 = 0

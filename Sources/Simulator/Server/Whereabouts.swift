@@ -12,12 +12,25 @@ struct Whereabouts: Encodable, Sendable {
         }
     }
 
+    struct APNs: Encodable, Sendable {
+        let credentialFile: String
+        let topic: String
+        let production: String
+        let sandbox: String
+
+        enum CodingKeys: String, CodingKey {
+            case topic, production, sandbox
+            case credentialFile = "credential_file"
+        }
+    }
+
     let url: String
     let caFile: String
     let accounts: [Account]
+    let apns: APNs
 
     enum CodingKeys: String, CodingKey {
-        case url, accounts
+        case url, accounts, apns
         case caFile = "ca_file"
     }
 
@@ -33,6 +46,7 @@ struct Whereabouts: Encodable, Sendable {
     /// One line for a person.
     var text: String {
         let keys = accounts.map { "\($0.project) \($0.keyFile)" }.joined(separator: ", ")
-        return "Listening on \(url), authority \(caFile), accounts: \(keys)"
+        return "Listening on \(url), authority \(caFile), accounts: \(keys), "
+            + "APNs: \(apns.topic) \(apns.credentialFile), sandbox \(apns.sandbox)"
     }
 }

@@ -20,10 +20,11 @@ struct FCMBodyBuilder {
         if case .literal(let bytes) = part { append(bytes) } else { parts.append(part) }
     }
 
-    func body(language: String?) -> FCMPreparedMessage.Body {
+    /// What the literals weigh.
+    var literalBytes: Int {
         var weight = 0
         for case .literal(let bytes) in parts { weight += bytes.count }
-        return FCMPreparedMessage.Body(language: language, parts: parts, literalBytes: weight)
+        return weight
     }
 
     private mutating func append(_ bytes: [UInt8]) {

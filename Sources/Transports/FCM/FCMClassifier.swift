@@ -45,7 +45,9 @@ enum FCMClassifier {
         case "INVALID_ARGUMENT" where status < 500: invalidArgument(error)
         case "UNSPECIFIED_ERROR" where status >= 500: .retry(.fcmUnspecified, after: wait.named)
         case "UNSPECIFIED_ERROR" where status == 400: .refused(.fcmUnspecified)
-        default: nil
+        // An old code names what it is, whatever status stands above it; but 5xx retires no address.
+        case let code?: FCMLegacyCode.answer(to: code).flatMap { status < 500 || !$0.retires ? $0 : nil }
+        case nil: nil
         }
     }
 
@@ -102,4 +104,9 @@ enum FCMClassifier {
                 return text == "device" || text.contains("per device")
             }
     }
+}
+
+extension Answer {
+    /// The address is given up for it.
+    fileprivate var retires: Bool { if case .unregistered = self { true } else { false } }
 }

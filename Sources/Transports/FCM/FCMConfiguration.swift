@@ -12,6 +12,8 @@ package struct FCMConfiguration: Sendable {
     package var maximumConnections = 4
     /// Most requests in flight on one connection; the server may allow fewer.
     package var streamsPerConnection = 100
+    /// FCM checks each message as it does a real one, and delivers nothing.
+    package var validateOnly = false
     var tokens = AccessTokens.Configuration()
 
     package init() {}
@@ -24,20 +26,8 @@ package struct FCMEndpointInvalid: Error, Sendable, CustomStringConvertible {
 
 extension FCMConfiguration {
     func origin() throws -> HTTP2Origin {
-        let scheme = "https://"
-        guard endpoint.hasPrefix(scheme) else { throw FCMEndpointInvalid() }
-        var authority = endpoint.dropFirst(scheme.count)
-        if authority.hasSuffix("/") { authority.removeLast() }
-        var host = authority
-        var port: UInt16 = 443
-        // The colons within an IPv6 address stand in brackets.
-        if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
-            guard let number = UInt16(authority[authority.index(after: colon)...]) else { throw FCMEndpointInvalid() }
-            (host, port) = (authority[..<colon], number)
-        }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty, !host.contains(where: { "/?#@ ".contains($0) }) else { throw FCMEndpointInvalid() }
-        return HTTP2Origin(host: String(host), port: port)
+        guard let origin = HTTP2Origin(endpoint: endpoint) else { throw FCMEndpointInvalid() }
+        return origin
     }
 
     var http2: HTTP2ClientConfiguration {

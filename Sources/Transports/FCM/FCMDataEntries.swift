@@ -1,6 +1,6 @@
 import Domain
 
-/// The members of `message.data`, put together in any order and written sorted by key.
+/// The members of a data message's `message.data`, all of them texts (content model §11.2).
 struct FCMDataEntries {
     private var entries: [(key: String, parts: [FCMBodyPart])] = []
     private let names: [String]
@@ -46,16 +46,8 @@ struct FCMDataEntries {
         entries.append((key, builder.parts))
     }
 
-    func write(to builder: inout FCMBodyBuilder) {
-        let sorted = entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        for (index, entry) in sorted.enumerated() {
-            builder.literal(index == 0 ? #"{""# : #",""#)
-            builder.text(entry.key)
-            builder.literal(#"":""#)
-            for part in entry.parts { builder.part(part) }
-            builder.literal(#"""#)
-        }
-        builder.literal("}")
+    var node: FCMNode {
+        .object(Dictionary(uniqueKeysWithValues: entries.map { ($0.key, .string($0.parts)) }))
     }
 
     private mutating func add(_ key: String, _ template: Template, field: TemplateField) {

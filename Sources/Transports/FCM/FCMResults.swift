@@ -48,7 +48,8 @@ struct FCMResults: Sendable {
         switch fault {
         case .timedOut: .timedOut
         case .streamReset: .streamReset
-        case .connectionLost, .refusedStream, .goAway, .connectFailed, .tooLate, .closed: .connectionLost
+        case .connectionLost, .refusedStream, .goAway, .connectFailed, .addressRefused, .tooLate, .closed:
+            .connectionLost
         }
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import FoundationEssentials
 import HTTP2
 import Logging
 import PlainHTTP
@@ -12,6 +13,7 @@ package final class FCMTransport: Transport {
     private let tokens: AccessTokens
     private let client: HTTP2Client
     private let requestDeadline: Duration
+    private let validateOnly: Bool
     /// What requests share, made anew for each access token.
     private let shared = Locked<Shared?>(nil)
 
@@ -40,6 +42,7 @@ package final class FCMTransport: Transport {
         ) { account, now in try await exchange.token(for: account, now: now) }
         client = HTTP2Client(origin: origin, configuration: configuration.http2, logger: logger)
         requestDeadline = configuration.requestDeadline
+        validateOnly = configuration.validateOnly
     }
 
     /// Keeps the access token fresh until the task is cancelled.
@@ -50,7 +53,7 @@ package final class FCMTransport: Transport {
     package func ready() async throws { try await tokens.ready() }
 
     package func prepare(_ content: ContentVersion) throws -> any PreparedMessage {
-        FCMMessageCompiler(content).compile()
+        FCMMessageCompiler(content, validateOnly: validateOnly).compile()
     }
 
     /// Zero while the access token is awaited: nothing could leave then.
@@ -89,12 +92,13 @@ package final class FCMTransport: Transport {
         var requests: [HTTP2Request] = []
         requests.reserveCapacity(jobs.count)
         var refused: [SendResult] = []
+        let now = Int64(Date().timeIntervalSince1970)
         for job in jobs {
             let index = message.body(for: job.language)
             let body = message.bodies[index]
             var bytes: [UInt8] = []
             bytes.reserveCapacity(body.literalBytes + FCMPreparedMessage.usualVariableBytes)
-            if let reason = message.append(job, body: index, to: &bytes) {
+            if let reason = message.append(job, body: index, now: now, to: &bytes) {
                 refused.append(
                     SendResult(ticket: job.ticket, fate: .answered(.refused(reason)), language: body.language))
             } else {
@@ -109,7 +113,7 @@ package final class FCMTransport: Transport {
         shared.withLock { shared in
             if let shared, shared.generation == token.generation { return shared }
             let made = Shared(
-                generation: token.generation, path: Array("/v1/projects/\(token.projectID)/messages:send".utf8),
+                generation: token.generation, path: Array("/v1/projects/\(token.owner)/messages:send".utf8),
                 fields: HTTP2FieldBlock([
                     "authorization": "Bearer \(token.token.text)", "content-type": "application/json; charset=UTF-8",
                 ]))

@@ -19,7 +19,7 @@ struct Rendering {
             values: content.placeholderNames.map { attributes[$0] }, remainingSeconds: remaining)
         let body = prepared.body(for: language)
         var bytes: [UInt8] = []
-        refusal = prepared.append(job, body: body, to: &bytes)
+        refusal = prepared.append(job, body: body, now: 1_774_000_000, to: &bytes)
         self.bytes = bytes
         self.language = prepared.bodies[body].language
     }

@@ -27,6 +27,8 @@ package struct CampaignFile: Sendable, Equatable {
     package var perUser: PerUser
     /// nil only in drafts.
     package var audience: Audience?
+    /// A topic or condition in place of subscribers: one request, that FCM fans out. `audience` is `.all` then.
+    package var target: ProviderTarget?
     package var schedule: Schedule
     /// Requests a second over the whole fleet; nil = as fast as the routes allow.
     package var perSecond: Int?

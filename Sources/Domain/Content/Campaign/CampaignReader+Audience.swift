@@ -17,6 +17,28 @@ extension CampaignReader {
         return audience(value, at: file.pointer / "audience", depth: 0)
     }
 
+    /// `{"topic": "…"}` or `{"condition": "…"}` as the whole audience: FCM knows who that is, we do not.
+    /// - Returns: nil when the audience is of subscribers.
+    mutating func target(_ file: JSONMembers) -> ProviderTarget? {
+        guard case .object(let value)? = file["audience"] else { return nil }
+        let members = JSONMembers(value, at: file.pointer / "audience")
+        guard members.keys.count == 1, let kind = members.keys.first, ["topic", "condition"].contains(kind) else {
+            return nil
+        }
+        // A target that cannot be read is one still, so that it is not called an unknown audience besides.
+        let text = problems.string(kind, of: members) ?? ""
+        let isTopic = kind == "topic"
+        let target: ProviderTarget = isTopic ? .topic(text) : .condition(text)
+        if case .string? = members[kind], !target.isValid {
+            invalid(
+                members.pointer / kind, isTopic ? "This is no topic's name." : "This is no condition.",
+                remedy: isTopic
+                    ? "Use 1 to 900 letters, digits, -, _, ., ~ and %, without /topics/ before them."
+                    : "Write 'name' in topics, joined by && or || with a space on each side, at most 5 topics.")
+        }
+        return target
+    }
+
     private mutating func audience(_ value: JSONValue, at pointer: JSONPointer, depth: Int) -> Audience? {
         guard depth < Self.maximumDepth else {
             invalid(

@@ -1,5 +1,7 @@
 extension CampaignReader {
-    private static let deliveryFields = ["ttlSeconds", "collapseKey", "priority", "inDoubt", "perUser"]
+    private static let deliveryFields = [
+        "ttlSeconds", "collapseKey", "priority", "inDoubt", "perUser", "fcmMode", "analyticsLabel",
+    ]
 
     private enum Priority: String, CaseIterable { case high, normal }
     private enum InDoubt: String, CaseIterable {
@@ -19,8 +21,19 @@ extension CampaignReader {
         options.priority = priority.map { $0 == .high ? .high : .normal }
         let inDoubt: InDoubt? = problems.word("inDoubt", of: members, else: .deliveryInvalid)
         options.inDoubt = inDoubt == .assumeSent ? .assumeSent : .retry
+        options.fcmMode = problems.word("fcmMode", of: members, else: .deliveryInvalid)
+        options.analyticsLabel = analyticsLabel(members)
         let perUser: CampaignFile.PerUser? = problems.word("perUser", of: members, else: .deliveryInvalid)
         return (options, perUser ?? .all)
+    }
+
+    private mutating func analyticsLabel(_ members: JSONMembers) -> String? {
+        guard let label = problems.string("analyticsLabel", of: members) else { return nil }
+        if ProviderLabel.isValid(label, atMost: 50) { return label }
+        problems.add(
+            .deliveryInvalid, at: members.pointer / "analyticsLabel", "This is no label.",
+            remedy: "Use 1 to 50 letters, digits, -, _, ., ~ and %.")
+        return nil
     }
 
     /// It travels in HTTP fields, where a control character would break the request.

@@ -2,6 +2,9 @@
 struct CampaignReader {
     var problems: ProblemList
     private let meter: (any MessageMeter)?
+    private var target: ProviderTarget?
+    /// The transports that the audience can have.
+    private var reachable: Set<TransportKind> = []
 
     private static let known = [
         "app", "name", "idempotencyKey", "message", "variants", "holdout", "delivery", "audience", "schedule",
@@ -19,13 +22,16 @@ struct CampaignReader {
             throw ContentProblems(problems.sorted)
         }
         let (delivery, perUser) = delivery(file)
+        target = target(file)
+        let audience = target == nil ? audience(file) : .all
+        reachable = target == nil ? audience?.transports ?? Set(TransportKind.allCases) : [.fcm]
         let variants = variants(file, delivery)
         let message = message(file, delivery, isOptional: file.has("variants"))
         refuseSilentTest(file, message, variants)
         let campaign = CampaignFile(
             app: label("app", of: file), name: label("name", of: file), idempotencyKey: idempotencyKey(file),
             message: message, messageJSON: file["message"]?.text, variants: variants, holdout: holdout(file),
-            delivery: delivery, perUser: perUser, audience: audience(file), schedule: schedule(file),
+            delivery: delivery, perUser: perUser, audience: audience, target: target, schedule: schedule(file),
             perSecond: perSecond(file), weight: weight(file))
         try problems.throwIfAny()
         return campaign
@@ -58,7 +64,8 @@ struct CampaignReader {
     }
 
     private mutating func measure(_ message: Message, _ delivery: DeliveryOptions, at pointer: JSONPointer) {
-        for size in meter?.sizes(of: message, delivery: delivery) ?? [] where size.bytes > size.limit {
+        let sizes = meter?.sizes(of: message, delivery: delivery) ?? []
+        for size in sizes.narrowed(to: reachable, target: target) where size.bytes > size.limit {
             problems.add(
                 .payloadTooLarge, at: size.language.map { pointer / "content" / $0 } ?? pointer,
                 "On \(size.transport.name) this has \(size.bytes) bytes; the limit is \(size.limit).",

@@ -30,15 +30,19 @@ extension MessageReader {
             problems.add(
                 .dataKeyTooLong, at: pointer, "The key is longer than 64 characters.", remedy: "Use a shorter one.")
         }
-        let lowered = String(decoding: key.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
-        if Self.reservedKeys.contains(lowered)
-            || Self.reservedPrefixes.contains(where: { lowered.utf8.starts(with: $0.utf8) })
-        {
+        if Self.isReserved(dataKey: key) {
             problems.add(
                 .dataKeyReserved, at: pointer, "The providers keep this key for themselves.",
                 remedy:
                     "Use another: not from, message_type, collapse_key or aps, nor one that begins with google, gcm or _."
             )
         }
+    }
+
+    /// In whatever case.
+    static func isReserved(dataKey key: String) -> Bool {
+        let lowered = String(decoding: key.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+        return reservedKeys.contains(lowered)
+            || reservedPrefixes.contains { lowered.utf8.starts(with: $0.utf8) }
     }
 }

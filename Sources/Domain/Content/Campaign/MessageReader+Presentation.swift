@@ -21,17 +21,7 @@ extension MessageReader {
     /// `^[A-Za-z0-9_.-]{1,64}$`
     private mutating func name(_ key: String, of fields: JSONMembers) -> String? {
         guard let text = problems.string(key, of: fields) else { return nil }
-        let isValid =
-            1...64 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-        if isValid { return text }
+        if BundleName.isValid(text) { return text }
         problems.add(
             .presentationInvalid, at: fields.pointer / key, "The \(key) is no name.",
             remedy: "Use 1 to 64 letters, digits, _, . and -.")

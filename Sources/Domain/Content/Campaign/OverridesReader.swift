@@ -53,13 +53,14 @@ struct OverridesReader {
         case (.instant, .string(let text)) where Instant(rfc3339: text) != nil: break
         case (.duration(let most), .string(let text)) where Self.isDuration(text, atMost: most): break
         case (.color, .string(let text)) where Self.isColor(text): break
-        case (.label, .string(let text)) where Self.isLabel(text): break
+        case (.label, .string(let text)) where ProviderLabel.isValid(text, atMost: 50): break
         case (.httpsLink, .string(let text)) where URLRules.isValidImage(text): break
         case (.list(let kind), .array(let elements)):
             for (index, element) in elements.enumerated() { check(element, kind, at: pointer / index) }
         case (.data, .object(let members)): checkTexts(members, at: pointer, refused: Self.isReserved)
         case (.headers, .object(let members)):
             checkTexts(members, at: pointer) { Self.refusedHeaders.contains($0.lowercased()) }
+            checkHeaders(members, at: pointer)
         default:
             invalid(pointer, "The value is not what the provider takes here.", remedy: "Give \(Self.expected(kind)).")
         }
@@ -74,6 +75,22 @@ struct OverridesReader {
             }
             if case .string = member { continue }
             invalid(pointer / key, "The value is \(member.kind).", remedy: "Write it as a text, in quotes.")
+        }
+    }
+
+    /// The values of headers that the push services know; others are theirs to judge.
+    private mutating func checkHeaders(_ members: [String: JSONValue], at pointer: JSONPointer) {
+        var seen: Set<String> = []
+        for key in members.keys.sorted() {
+            if !seen.insert(key.lowercased()).inserted {
+                invalid(pointer / key, "The header stands here twice.", remedy: "Keep one of them.")
+            }
+            guard case .string(let text)? = members[key] else { continue }
+            if !ProviderHeader.isName(key) || !ProviderHeader.isText(text) {
+                invalid(pointer / key, "This cannot be an HTTP field.", remedy: "Use plain text in one line.")
+            } else if let expected = ProviderHeader.fault(key.lowercased(), text) {
+                invalid(pointer / key, "The push service would refuse this value.", remedy: "Give \(expected).")
+            }
         }
     }
 
@@ -102,19 +119,6 @@ struct OverridesReader {
     private static func isColor(_ text: String) -> Bool {
         text.utf8.count == 7 && text.utf8.first == UInt8(ascii: "#") && UInt32(text.dropFirst(), radix: 16) != nil
             && text.utf8.dropFirst().first != UInt8(ascii: "+")
-    }
-
-    private static func isLabel(_ text: String) -> Bool {
-        1...50 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-                    UInt8(ascii: "~"), UInt8(ascii: "%"):
-                    true
-                default: false
-                }
-            }
     }
 
     private static func expected(_ kind: OverrideSchema.Kind) -> String {

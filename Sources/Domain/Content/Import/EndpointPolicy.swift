@@ -30,8 +30,14 @@ package struct EndpointPolicy: Sendable, Equatable {
         guard !bytes.contains(UInt8(ascii: "#")) else { return "The endpoint has a fragment." }
         guard !authority.contains(UInt8(ascii: "@")) else { return "The endpoint has a user in it." }
         let (host, port) = Self.split(authority)
-        if let port, port != "443", !allowsPrivate { return "The endpoint's port is not 443." }
-        if let port, UInt16(port) == nil { return "The endpoint's port is no number." }
+        // Nothing after the colon is the scheme's own port.
+        if let port, !port.isEmpty {
+            guard port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = UInt16(port)
+            else {
+                return "The endpoint's port is no number."
+            }
+            if number != 443, !allowsPrivate { return "The endpoint's port is not 443." }
+        }
         guard !Self.isAddress(host) else { return allowsPrivate ? nil : "The endpoint's host is an IP address." }
         guard Self.isName(host) else { return "The endpoint's host is no name." }
         guard isAllowed(host) else { return "The endpoint's host is not on the list of push services." }

@@ -12,6 +12,7 @@ package enum ImportColumn: String, CaseIterable, Sendable {
     case attributes
     case tags
     case registeredAt = "registered_at"
+    case vapidKey = "vapid_key"
 
     /// No file can do without them.
     static let required: [ImportColumn] = [.externalID, .transport, .address]
@@ -31,6 +32,7 @@ package enum ImportColumn: String, CaseIterable, Sendable {
         case .attributes: 9
         case .tags: 10
         case .registeredAt: 11
+        case .vapidKey: 12
         }
     }
 }

@@ -14,6 +14,8 @@ package struct ImportedSubscriber: Sendable, Equatable {
     /// Web Push only: the 65 bytes of the browser's public key, uncompressed, and its 16 bytes of secret.
     package var p256dh: [UInt8]?
     package var auth: [UInt8]?
+    /// Web Push only: the public key that the browser subscribed with, base64url of 65 bytes; nil = the app's newest.
+    package var vapidKey: String?
     /// As the device wrote it; possibly malformed.
     package var language: String?
     /// Possibly unknown: PostgreSQL knows the zones.

@@ -20,10 +20,12 @@ package struct SubscriberCheck: Sendable {
         let address = transport.flatMap { self.address(of: $0, &line) }
         let keys = transport == .webpush ? webPushKeys(&line) : nil
         let environment = environment(transport, &line)
+        let vapidKey = vapidKey(transport, &line)
         let result = ImportedSubscriber(
             line: record.line, externalID: externalID, userID: userID, transport: transport ?? .fcm,
             address: address ?? "", environment: environment, p256dh: keys?.p256dh, auth: keys?.auth,
-            language: line.label(.language), timeZone: line.label(.timeZone), attributes: attributes(&line),
+            vapidKey: vapidKey, language: line.label(.language), timeZone: line.label(.timeZone),
+            attributes: attributes(&line),
             tags: tags(&line), registeredAt: registeredAt(&line))
         return line.reasons.isEmpty
             ? .success(result) : .failure(RefusedLine(line: record.line, reasons: line.reasons))
@@ -45,6 +47,10 @@ package struct SubscriberCheck: Sendable {
         switch transport {
         case .apns: return deviceToken(address, &line)
         case .fcm:
+            if ProviderTarget.isMeant(by: address) {
+                line.refuse(.address, "The address is a topic's: it would reach everybody on it.")
+                return nil
+            }
             if address.utf8.count <= 4096, address.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) { return address }
             line.refuse(.address, "The registration token is too long, or holds white space or no ASCII.")
             return nil
@@ -99,6 +105,21 @@ package struct SubscriberCheck: Sendable {
         let auth = Self.base64URL(line.record[.auth])
         if auth?.count != 16 { line.refuse(.auth, "The secret is not 16 bytes in base64url.") }
         return (point ?? [], auth ?? [])
+    }
+
+    /// The key that the browser was given as `applicationServerKey`.
+    private func vapidKey(_ transport: TransportKind?, _ line: inout LineCheck) -> String? {
+        let text = line.record[.vapidKey]
+        if text.isEmpty { return nil }
+        guard transport == .webpush, let point = Self.base64URL(text), point.count == 65, point.first == 0x04,
+            isPoint(point)
+        else {
+            line.refuse(
+                .vapidKey, "The value is not 65 bytes of an uncompressed point in base64url, or not Web Push's.")
+            return nil
+        }
+        return Data(point).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
     }
 
     /// With or without padding, in either alphabet, as browsers' libraries write it.

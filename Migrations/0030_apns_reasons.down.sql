@@ -1,0 +1,1 @@
+DELETE FROM pushfleet.reason WHERE code BETWEEN 300 AND 399;
