@@ -28,5 +28,7 @@ struct StubTransports: TransportDirectory {
     private let transport = StubTransport()
 
     func transport(for route: Route) -> any Transport { transport }
+    func fingerprint(of credential: CredentialReference) -> [UInt8] { [1] }
+    func usedFingerprint(of credential: CredentialReference) -> [UInt8]? { [1] }
     func close(by deadline: ContinuousClock.Instant) {}
 }

@@ -26,6 +26,8 @@ final class HeldBatch {
     var isLive = true
     /// When the statement was asked for that last said so: its claim, or a flush that named it.
     var confirmedAt: ContinuousClock.Instant
+    /// A rate holds: each job needs a slot.
+    var isPaced: Bool
     /// First job that was not begun yet.
     private(set) var next = 0
     /// Jobs that came back without having left, by index, lowest first.
@@ -50,6 +52,7 @@ final class HeldBatch {
         self.messages = messages
         self.jobs = jobs
         announced = claimed.announced
+        isPaced = claimed.terms.isPaced
         movedAt = now
         confirmedAt = now
         var indices = [Int16](repeating: -1, count: claimed.size)
@@ -62,6 +65,18 @@ final class HeldBatch {
 
     /// Nothing of it may have left without its outcome being recorded: it goes back without a doubt.
     var isRecorded: Bool { inFlight == 0 && unrecorded.isEmpty }
+    var pair: Pair { Pair(run: claimed.run, route: claimed.route) }
+
+    /// Jobs that may be begun now: announced, or come back.
+    var beginnable: Int {
+        var count = returned.count
+        var index = next
+        while index < jobs.count, Int(jobs[index].ordinal) < announced {
+            count += 1
+            index += 1
+        }
+        return count
+    }
 
     /// Jobs that wait to be begun.
     var waiting: Int { jobs.count - next + returned.count }

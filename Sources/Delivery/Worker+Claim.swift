@@ -22,11 +22,11 @@ extension Worker {
                 misses += 1
                 logger.warning("claim failed", metadata: ["error": "\(error)"])
             }
-            await claimWanted.wait(until: clock.now + idleWait(misses))
+            await claimRest.wait(until: clock.now + idleWait(misses))
         }
     }
 
-    private var hasRoom: Bool { waiting < configuration.prefetch }
+    private var hasRoom: Bool { waiting < configuration.prefetch && held.count < configuration.mostBatches }
 
     /// Short after work was found, so that a run that is being expanded is followed closely; longer when idle.
     private func idleWait(_ misses: Int) -> Duration {
@@ -39,7 +39,10 @@ extension Worker {
         for shard in shards.keys.sorted() where hasRoom && !isDraining {
             try await readHeads(of: shard)
             for lane in [Lane.transactional, .campaign] {
-                guard let pairs = shards[shard]?.heads[lane], !pairs.isEmpty else { continue }
+                let sated = sated
+                guard let pairs = shards[shard]?.heads[lane]?.filter({ !sated.contains($0) }), !pairs.isEmpty else {
+                    continue
+                }
                 if try await claim(in: shard, naming: pairs) {
                     found = true
                     break
@@ -51,13 +54,14 @@ extension Worker {
 
     /// Which pairs to name, read anew once a second, and more often while the known ones have nothing.
     private func readHeads(of shard: Shard) async throws {
-        let known = shards[shard]?.heads.values.contains { !$0.isEmpty } ?? false
+        let sated = sated
+        let known = shards[shard]?.heads.values.contains { $0.contains { !sated.contains($0) } } ?? false
         let age = known ? Duration.seconds(1) : .milliseconds(100)
         if let readAt = shards[shard]?.headsReadAt, readAt + age > clock.now { return }
         for lane in Lane.allCases {
             // First read, then assigned: written as one, the access to `shards` begins before the await and lasts
             // through it, while other loops of this actor change it.
-            let heads = try await store.heads(of: shard, lane: lane)
+            let heads = try await store.heads(of: shard, lane: lane, without: sated)
             shards[shard]?.heads[lane] = heads
         }
         shards[shard]?.headsReadAt = clock.now
@@ -98,6 +102,12 @@ extension Worker {
         guard let route = try await store.route(claimed.route) else {
             return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
         }
+        // Paused since, or collected: it waits in the ordinary claim's way.
+        guard route.state == .open else { return await giveBack(claimed, begun: 0, notBefore: nil) }
+        noteOpened(route)
+        if await hasUselessFile(route.credential) {
+            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+        }
         let transport: any Transport
         do {
             transport = try await transports.transport(for: route)
@@ -105,8 +115,11 @@ extension Worker {
             logger.error(
                 "credential unusable",
                 metadata: ["credential": "\(route.credential.name)", "error": "\(unavailable)"])
-            try await store.pause(credential: route.credential.id, reason: unavailable.reason)
-            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+            let fault = CredentialFault(
+                reason: unavailable.reason, detail: unavailable.description,
+                fingerprint: await transports.fingerprint(of: route.credential))
+            try await store.pause(credential: route.credential.id, fault: fault)
+            return await giveBack(claimed, begun: 0, notBefore: nil)
         }
         var entries: [ContentVersion.ID: PreparedMessages.Entry] = [:]
         for version in versions {

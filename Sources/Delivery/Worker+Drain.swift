@@ -20,6 +20,10 @@ extension Worker {
             phase = .over
             arrived.signal()
             choresWanted.signal()
+            slotsWanted.signal()
+            paceWanted.signal()
+        } else if inFlight == 0 {
+            flushWanted.signal()
         }
     }
 

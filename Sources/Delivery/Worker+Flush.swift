@@ -10,6 +10,7 @@ extension Worker {
         while phase != .over {
             await flushWanted.wait(until: nextPulse)
             await pauseFaultyCredentials()
+            await reportRoutes()
             for shard in shards.keys.sorted() { await flush(shard) }
             giveBackWhatIsStuck()
             pump()
@@ -88,7 +89,10 @@ extension Worker {
             batch.unrecorded.removeFirst(recorded[batch.number] ?? 0)
             batch.noteAnnounced(Int(answer.announced))
             batch.confirmedAt = asked
-            batch.isLive = answer.run == .running && answer.route == .open
+            batch.isLive =
+                answer.run == .running && answer.route == .open && routeFlows[batch.route.id]?.tripped == nil
+            if answer.isPaced, !batch.isPaced { slotsWanted.signal() }
+            batch.isPaced = answer.isPaced
             if answer.state == .done { remove(batch) }
         }
         claimWanted.signal()
@@ -101,25 +105,12 @@ extension Worker {
             let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
             guard isFresh else { continue }
             if !batch.isLive {
-                giveBackSoon(batch.claimed, begun: 0, notBefore: nil)
+                giveBackSoon(batch.claimed, begun: 0, notBefore: suspension(of: batch.route.id))
                 remove(batch)
             } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {
                 logger.info("nothing could be begun", metadata: ["route": "\(batch.route.id)"])
                 giveBackSoon(batch.claimed, begun: 0, notBefore: .seconds(2))
                 remove(batch)
-            }
-        }
-    }
-
-    private func pauseFaultyCredentials() async {
-        for (credential, reason) in faultyCredentials {
-            do {
-                try await store.pause(credential: credential, reason: reason)
-                logger.error(
-                    "credential paused", metadata: ["credential": "\(credential)", "reason": "\(reason.name)"])
-                faultyCredentials[credential] = nil
-            } catch {
-                logger.warning("credential not paused yet", metadata: ["error": "\(error)"])
             }
         }
     }

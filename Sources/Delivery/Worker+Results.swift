@@ -28,8 +28,12 @@ extension Worker {
     private func take(_ result: SendResult, now: ContinuousClock.Instant) {
         // A batch that was lost or given back: its next holder knows what to do with the job.
         guard let batch = held[result.ticket.batch], let job = batch.job(result.ticket.ordinal) else { return }
-        switch Verdict(result) {
+        let verdict = Verdict(result)
+        let staysWithBatch = noteHealth(result, verdict, of: batch, now: now)
+        switch verdict {
         case .beginAgain:
+            batch.noteReturned(job)
+        case .record where staysWithBatch:
             batch.noteReturned(job)
         case .record(let ruling):
             batch.noteAnswered()
@@ -38,7 +42,9 @@ extension Worker {
             batch.unrecorded.append(item(for: job, of: batch, result, ruling, now: now))
             if case .answered(let answer) = result.fate { countRefusals(answer, of: batch.claimed.run) }
             keepEvidence(ruling, of: job, in: batch, result, now: now)
-            if ruling.pausesCredential { faultyCredentials[batch.route.credential.id] = ruling.reason }
+            if ruling.pausesCredential {
+                faultyCredentials[batch.route.credential.id] = (batch.route.credential, ruling.reason)
+            }
         }
     }
 
@@ -66,13 +72,36 @@ extension Worker {
             batch: batch.claimed.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
             outcome: ruling.outcome, status: result.status, reason: ruling.reason,
             attempts: job.attempts + (ruling.charged ? 1 : 0), mayHaveLeft: ruling.mayHaveLeft,
-            waitSeconds: ruling.wait.map { Int32(clamping: ($0.microseconds + 999_999) / 1_000_000) } ?? 0,
-            free: ruling.pausesCredential, addressVersion: job.recipient?.addressVersion,
+            free: !ruling.charged, addressVersion: job.recipient?.addressVersion,
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
             contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
         item.environment = result.environment
         item.evidence = ruling.evidence
+        item.firstAttemptAt = job.firstAttemptAt
+        if ruling.outcome == nil, !ruling.pausesCredential { schedule(&item, job, of: batch, ruling, now: now) }
         return item
+    }
+
+    /// When it is tried again, or that it is not. What may have left is looked at by the flush: it ends as in_doubt.
+    private func schedule(
+        _ item: inout Flush.Item, _ job: PushJob, of batch: HeldBatch, _ ruling: Verdict.Ruling,
+        now: ContinuousClock.Instant
+    ) {
+        let terms = batch.claimed.terms
+        let rule = RetryRule(
+            base: batch.route.backoff, maxAttempts: terms.maxAttempts, horizon: terms.retryHorizon)
+        let instant = databaseClock.instant(at: now)
+        let decision = rule.decide(
+            attempts: Int(item.attempts), firstAttemptAt: job.firstAttemptAt ?? instant, now: instant,
+            expiresAt: job.expiresAt ?? batch.claimed.expiresAt, retryAfter: ruling.wait, isCharged: ruling.charged,
+            draw: draw())
+        switch decision {
+        case .again(let wait): item.wait = wait
+        case .expired: item.outcome = .expired
+        case .exhausted:
+            item.outcome = .failed
+            item.reason = .retriesExhausted
+        }
     }
 }

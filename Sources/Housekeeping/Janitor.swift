@@ -74,6 +74,7 @@ package struct Janitor: Service {
         try await store.ensureDays()
         let dropped = try await store.dropBuckets(shards: store.shards())
         if dropped > 0 { logger.info("job partitions dropped", metadata: ["partitions": "\(dropped)"]) }
+        try await store.forgetRates(olderThan: configuration.forgetRatesAfter)
         try await store.forgetWorkers(lapsedFor: configuration.forgetAfter)
         let cleared = try await store.clearTokens(grace: configuration.tokenGrace)
         if cleared > 0 { logger.info("retired subscribers deleted", metadata: ["subscribers": "\(cleared)"]) }
@@ -107,6 +108,7 @@ package struct JanitorConfiguration: Sendable {
     package var settleTick: Duration = .seconds(1)
     package var sweepTick: Duration = .seconds(10)
     package var clearTick: Duration = .seconds(60)
+    package var forgetRatesAfter: Duration = .seconds(300)
     package var forgetAfter: Duration = .seconds(3600)
     package var tokenTick: Duration = .seconds(2)
     /// How long an address whose provider calls it dead is held before it is retired; longer than a wave takes to show.

@@ -69,6 +69,8 @@ package struct Scheduler: Service {
     }
 
     private func keepOrder() async throws {
+        let reopened = try await store.reopenRoutes()
+        if reopened > 0 { logger.info("routes on trial", metadata: ["routes": "\(reopened)"]) }
         for shard in try await store.shards() {
             _ = try await store.promote(shard: shard, limit: configuration.promoteLimit)
             _ = try await store.rebatch(shard: shard, limit: configuration.rebatchLimit)

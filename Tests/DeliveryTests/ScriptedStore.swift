@@ -19,6 +19,8 @@ final class ScriptedStore: BatchStore {
         var flushes: [Flush] = []
         var handBacks: [HandBack] = []
         var pauses: [Reason] = []
+        var slowed: [Duration] = []
+        var trips: [Reason] = []
         var run = RunStatus.running
         var runPauses: [String] = []
         var answers: [AddressAnswer] = []
@@ -56,7 +58,7 @@ final class ScriptedStore: BatchStore {
     func shards() async throws -> [Shard] { [Fixture.shard] }
     func now() async throws -> Instant { Fixture.now }
 
-    func heads(of shard: Shard, lane: Lane) async throws -> [Pair] {
+    func heads(of shard: Shard, lane: Lane, without sated: Sated) async throws -> [Pair] {
         let isWaiting = state.withLock { !$0.waiting.isEmpty }
         return lane == .campaign && isWaiting ? [Pair(run: Fixture.run, route: Fixture.route(.fcm).id)] : []
     }
@@ -120,8 +122,6 @@ final class ScriptedStore: BatchStore {
         state.withLock { $0.routes[transport] }
     }
 
-    func pause(credential: Credential.ID, reason: Reason) async throws { state.withLock { $0.pauses.append(reason) } }
-
     func pause(run: Run.ID, reason: Reason, detail: String) async throws {
         state.withLock { state in
             state.run = .paused
@@ -132,4 +132,20 @@ final class ScriptedStore: BatchStore {
     func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws {
         state.withLock { $0.answers += answers }
     }
+
+    func pause(credential: Credential.ID, fault: CredentialFault) async throws {
+        state.withLock { $0.pauses.append(fault.reason) }
+    }
+
+    func takeSlots(for pair: Pair, wanted: Int, ahead: Duration) async throws -> SlotGrant { .unlimited }
+    func slow(_ route: Route.ID, begun: Int, for span: Duration) async throws {
+        state.withLock { $0.slowed.append(span) }
+    }
+    func trip(_ route: Route.ID, reason: Reason) async throws -> Duration? {
+        state.withLock { $0.trips.append(reason) }
+        return .seconds(5)
+    }
+    func endTrial(of route: Route.ID) async throws {}
+    func pausedCredentials() async throws -> [CredentialReference] { [] }
+    func mend(_ credential: CredentialReference) async throws -> Bool { false }
 }

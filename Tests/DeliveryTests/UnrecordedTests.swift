@@ -63,7 +63,7 @@ private final class RefusingStore: BatchStore {
 
     func enlist(_ worker: WorkerID, lease: Duration) {}
     func shards() -> [Shard] { [shard] }
-    func heads(of shard: Shard, lane: Lane) -> [Pair] { lane == .campaign ? [pair] : [] }
+    func heads(of shard: Shard, lane: Lane, without sated: Sated) -> [Pair] { lane == .campaign ? [pair] : [] }
 
     func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) -> ClaimedBatch? {
         let isFirst = isClaimed.withLock { claimed in
@@ -120,7 +120,13 @@ private final class RefusingStore: BatchStore {
     }
 
     func route(app: App.ID, transport: TransportKind, service: Int16) -> Route? { nil }
-    func pause(credential: Credential.ID, reason: Reason) {}
+    func takeSlots(for pair: Pair, wanted: Int, ahead: Duration) -> SlotGrant { .unlimited }
+    func slow(_ route: Route.ID, begun: Int, for span: Duration) {}
+    func trip(_ route: Route.ID, reason: Reason) -> Duration? { nil }
+    func endTrial(of route: Route.ID) {}
+    func pause(credential: Credential.ID, fault: CredentialFault) {}
+    func pausedCredentials() -> [CredentialReference] { [] }
+    func mend(_ credential: CredentialReference) -> Bool { false }
     func pause(run: Run.ID, reason: Reason, detail: String) {}
     func weigh(_ answers: [AddressAnswer], in shard: Shard) {}
     func now() -> Instant { Instant(microseconds: 0) }
@@ -139,6 +145,8 @@ private final class Transports: TransportDirectory, Transport {
     var capacity: Int { room.withLock { $0 } }
 
     func transport(for route: Route) -> any Transport { self }
+    func fingerprint(of credential: CredentialReference) -> [UInt8] { [1] }
+    func usedFingerprint(of credential: CredentialReference) -> [UInt8]? { [1] }
     func prepare(_ content: ContentVersion) -> any PreparedMessage { Message() }
 
     func send(

@@ -12,12 +12,13 @@ import Testing
 
     private static func ruling(
         _ outcome: Outcome?, _ reason: Reason, charged: Bool = true, mayHaveLeft: Bool = false, wait: Duration? = nil,
-        pauses: Bool = false, id: String? = nil, of evidence: AddressEvidence? = nil, since: Instant? = nil
+        pauses: Bool = false, slows: Bool = false, id: String? = nil, of evidence: AddressEvidence? = nil,
+        since: Instant? = nil
     ) -> Verdict {
         .record(
             Verdict.Ruling(
                 outcome: outcome, reason: reason, charged: charged, mayHaveLeft: mayHaveLeft, wait: wait,
-                pausesCredential: pauses, providerID: id, evidence: evidence, goneSince: since))
+                pausesCredential: pauses, slowsRoute: slows, providerID: id, evidence: evidence, goneSince: since))
     }
 
     private static let cases: [Case] = [
@@ -42,13 +43,13 @@ import Testing
         Case(fate: .answered(.retry(.fcmInternal, after: nil)), status: 500, expected: ruling(nil, .fcmInternal)),
         Case(
             fate: .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(60))), status: 429,
-            expected: ruling(nil, .fcmQuotaExceeded, wait: .seconds(60))),
+            expected: ruling(nil, .fcmQuotaExceeded, charged: false, wait: .seconds(60), slows: true)),
         Case(
             fate: .answered(.credential(.fcmPermissionDenied)), status: 403,
             expected: ruling(nil, .fcmPermissionDenied, charged: false, pauses: true)),
         Case(
             fate: .answered(.config(.fcmUnexpectedStatus)), status: 405,
-            expected: ruling(nil, .fcmUnexpectedStatus, charged: false, pauses: true)),
+            expected: ruling(nil, .fcmUnexpectedStatus, charged: false)),
         Case(
             fate: .answered(.wrongProject(.fcmSenderIDMismatch)), status: 403,
             expected: ruling(.failed, .fcmSenderIDMismatch, of: .foreign)),

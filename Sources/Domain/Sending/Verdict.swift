@@ -14,8 +14,10 @@ package enum Verdict: Equatable, Sendable {
         package var mayHaveLeft = false
         /// Not again before this; nil = the backoff alone.
         package var wait: Duration?
-        /// The fault lies with the credential or our set-up, not with this job: it pauses for the whole fleet.
+        /// The fault lies with the credential, not with this job: it pauses for the whole fleet.
         package var pausesCredential = false
+        /// The route must send less.
+        package var slowsRoute = false
         package var providerID: String?
         /// What it says of the address; nil = nothing.
         package var evidence: AddressEvidence?
@@ -47,12 +49,18 @@ package enum Verdict: Equatable, Sendable {
             Ruling(
                 outcome: .failed, reason: reason, charged: wasSent,
                 evidence: reason.isAboutAddress ? .suspicious : nil)
-        case .retry(let reason, let after), .slowDown(let reason, let after):
+        case .retry(let reason, let after):
             Ruling(outcome: nil, reason: reason, wait: after)
+        case .slowDown(let reason, let after) where reason.concernsOneDevice:
+            Ruling(outcome: nil, reason: reason, wait: after)
+        case .slowDown(let reason, let after):
+            Ruling(outcome: nil, reason: reason, charged: false, wait: after, slowsRoute: true)
         case .wrongProject(let reason):
             Ruling(outcome: .failed, reason: reason, evidence: .foreign)
-        case .credential(let reason), .config(let reason):
+        case .credential(let reason):
             Ruling(outcome: nil, reason: reason, charged: false, pausesCredential: true)
+        case .config(let reason):
+            Ruling(outcome: nil, reason: reason, charged: false)
         }
     }
 }

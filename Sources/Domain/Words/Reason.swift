@@ -218,3 +218,24 @@ package enum Reason: Int16, CaseIterable, Sendable {
         }
     }
 }
+
+extension Reason {
+    /// A quota of one device: the route is not to blame and need not slow down.
+    package var concernsOneDevice: Bool { self == .fcmDeviceQuotaExceeded || self == .apnsTooManyRequests }
+
+    /// What a person can do about a credential that was paused for this.
+    package var remedy: String {
+        switch self {
+        case .credentialUnusable: "put a readable, well-formed key file where `file` says, on every worker's machine"
+        case .fcmUnauthenticated, .fcmAccessTokenRefused:
+            "make a new key for the service account in the Google Cloud console and replace the file"
+        case .fcmPermissionDenied: "give the service account the role Firebase Cloud Messaging API Admin"
+        case .apnsInvalidProviderToken, .apnsForbidden, .apnsUnrelatedKeyID, .apnsBadEnvironmentKeyID:
+            "check key id, team id and the key's environment in the Apple developer account, and replace the .p8 file"
+        case .apnsBadCertificate, .apnsBadCertificateEnvironment:
+            "use a token key (.p8) of the app's team in place of the certificate"
+        case .fcmThirdPartyAuth: "upload a valid APNs key or web push certificate in the Firebase console"
+        default: "look the reason up in the provider's console, mend it, and resume"
+        }
+    }
+}

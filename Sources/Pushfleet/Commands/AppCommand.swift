@@ -6,7 +6,8 @@ struct AppCommand: AsyncParsableCommand {
         commandName: "app", abstract: "Apps: the tenants that own credentials, subscribers and campaigns.",
         discussion: "EXAMPLE\n  pushfleet app create ferry --time-zone Europe/Lisbon",
         subcommands: [
-            AppCreate.self, AppList.self, AppSet.self, AppPause.self, AppResume.self, ChannelCommand.self,
+            AppCreate.self, AppList.self, AppSet.self, AppSetRate.self, AppPause.self, AppResume.self,
+            ChannelCommand.self,
         ])
 }
 

@@ -14,8 +14,7 @@ struct CampaignCommand: AsyncParsableCommand {
             """,
         subcommands: [
             CampaignValidate.self, CampaignPreview.self, CampaignCheck.self, CampaignCreate.self, CampaignList.self,
-            CampaignWatch.self, CampaignPause.self,
-            CampaignResume.self, CampaignCancel.self,
+            CampaignWatch.self, CampaignPause.self, CampaignResume.self, CampaignCancel.self, CampaignSetRate.self,
         ])
 }
 

@@ -13,6 +13,8 @@ struct RunReport: Encodable {
     var auditProblems: [String]?
     var reasons: [Share]
     var languages: [Share]
+    /// Of its app: why it may stand still.
+    var pausedCredentials: [CredentialRecord]
 
     /// It adds up.
     var isSound: Bool { accountingViolations == 0 && auditProblems?.isEmpty != false }
@@ -26,7 +28,8 @@ struct RunReport: Encodable {
             accounting: progress.accounting,
             accountingViolations: try await store.violations(),
             auditProblems: audit ? try await store.audit(run) : nil,
-            reasons: try await store.reasons(of: run), languages: try await store.languages(of: run))
+            reasons: try await store.reasons(of: run), languages: try await store.languages(of: run),
+            pausedCredentials: try await store.pausedCredentials(of: run))
     }
 
     var text: String {
@@ -47,6 +50,9 @@ struct RunReport: Encodable {
         text += " + delivered \(a.delivered) + failed \(a.failed) + unregistered \(a.unregistered)"
         text += " + expired \(a.expired) + cancelled \(a.cancelled) + skipped \(a.skipped) + in_doubt \(a.inDoubt)\n"
         text += "accounting violations: \(accountingViolations); at most \(a.repeatBound) sent twice\n"
+        for each in pausedCredentials {
+            text += "credential \(each.name) is paused: \(each.reason): \(each.detail ?? each.remedy ?? "")\n"
+        }
         if let problems = auditProblems {
             text += problems.isEmpty ? "audit: every row is there once\n" : problems.joined(separator: "\n") + "\n"
         }

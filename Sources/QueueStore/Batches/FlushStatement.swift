@@ -68,7 +68,12 @@ struct FlushStatement {
                     CASE WHEN run.status = 1 AND app.paused_at IS NOT NULL THEN 2::smallint ELSE run.status END
                         AS run_status,
                     run.in_doubt AS policy, run.max_attempts,
-                    route.state AS route_state, route.backoff, route.credential_id
+                    route.state AS route_state, route.credential_id,
+                    num_nonnulls(
+                        run.rate, app.rate,
+                        pushfleet.route_rate(
+                            route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, now())
+                    ) > 0 AS is_paced
                 FROM locked
                 JOIN unnest(\(held.ids), \(held.epochs), \(held.announcements)) AS named (id, epoch, announce)
                     ON named.id = locked.id AND named.epoch = locked.epoch
@@ -86,23 +91,20 @@ struct FlushStatement {
                     CASE WHEN i.new_route = 0 THEN held.route_id ELSE i.new_route END AS route_id,
                     i.left_now
                         OR (held.doubtful IS NOT NULL AND get_bit(held.doubtful, i.ordinal) = 1) AS doubtful,
-                    now() + greatest(
-                        i.wait * interval '1 s',
-                        CASE WHEN i.free THEN interval '0' ELSE
-                            least(interval '15 min', held.backoff * 2 ^ least(greatest(i.attempts - 1, 0), 20))
-                            * (0.5 + random() / 2)
-                        END
-                    ) AS due_at
+                    now() + i.wait * interval '1 ms' AS due_at,
+                    CASE WHEN i.attempts > 0 THEN
+                        coalesce(i.first_attempt_at, now() - coalesce(i.begun_ms, 0) * interval '1 ms')
+                    END AS first_attempt_at
                 FROM unnest(
                     \(items.batches), \(items.ordinals), \(items.numbers), \(items.subscribers), \(items.outcomes),
                     \(items.statuses), \(items.reasons), \(items.attempts), \(items.left), \(items.waits),
                     \(items.frees), \(items.routes), \(items.addressVersions), \(items.providerIDs),
                     \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies),
-                    \(items.evidence)
+                    \(items.evidence), \(items.firstAttempts)
                 ) AS i (
                     batch_id, ordinal, number, subscriber_id, outcome, status, reason, attempts, left_now, wait, free,
                     new_route, address_version, provider_id, language, job_expires_at,
-                    job_content_version, begun_ms, answer_ms, evidence
+                    job_content_version, begun_ms, answer_ms, evidence, first_attempt_at
                 )
                 JOIN held ON held.id = i.batch_id
                 WHERE get_bit(held.marked, i.ordinal) = 0
@@ -111,7 +113,8 @@ struct FlushStatement {
                 -- The outcome that stands. Attempts end those that were charged; a free one ends by its expiry alone.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.status, i.attempts, i.route_id,
                     i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.run_id, i.no_bits,
-                    i.content_version, i.expires_at, i.doubtful, i.left_now, i.due_at, i.outcome AS asked, i.evidence,
+                    i.content_version, i.expires_at, i.doubtful, i.left_now, i.due_at, i.first_attempt_at,
+                    i.outcome AS asked, i.evidence,
                     CASE WHEN i.outcome = 0 AND NOT i.free AND i.attempts >= i.max_attempts THEN 4 ELSE i.reason END
                         AS reason,
                     CASE
@@ -169,10 +172,10 @@ struct FlushStatement {
             again AS (
                 INSERT INTO pushfleet.retry (
                     shard, run_id, number, subscriber_id, route_id, due_at, expires_at, content_version, attempts,
-                    doubtful
+                    doubtful, first_attempt_at
                 )
                 SELECT \(flush.shard.rawValue), f.run_id, f.number, f.subscriber_id, f.route_id, f.due_at,
-                    f.expires_at, f.content_version, f.attempts, f.doubtful
+                    f.expires_at, f.content_version, f.attempts, f.doubtful, f.first_attempt_at
                 FROM fresh f
                 WHERE f.outcome = 0
             ),
@@ -245,7 +248,7 @@ struct FlushStatement {
                 WHERE b.shard = \(flush.shard.rawValue) AND b.id = strange.id
             )
             SELECT held.id, coalesce(written.state, 1::smallint), coalesce(written.announced, held.announced),
-                held.run_status, held.route_state
+                held.run_status, held.route_state, held.is_paced
             FROM held
             LEFT JOIN written ON written.id = held.id
             """

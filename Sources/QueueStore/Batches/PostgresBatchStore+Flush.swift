@@ -9,10 +9,12 @@ extension PostgresBatchStore {
         checkpoints.reach(.afterFlush)
         try await correctEnvironments(flush)
         return try rows.map { row in
-            Flush.State(
+            var state = Flush.State(
                 batch: Batch.ID(row.int64(0)), state: try stored(row.int16(1), "batch.state"),
                 announced: Int32(row.int16(2)), run: try stored(row.int16(3), "run.status"),
                 route: try stored(row.int16(4), "route.state"))
+            state.isPaced = row.bool(5)
+            return state
         }
     }
 

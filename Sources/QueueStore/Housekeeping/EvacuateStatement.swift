@@ -26,6 +26,7 @@ struct EvacuateStatement {
         ),
         placed AS MATERIALIZED (
             SELECT job.run_id, job.number, job.subscriber_id, job.attempts, job.content_version, job.expires_at,
+                job.first_attempt_at,
                 (row_number() OVER (ORDER BY job.ordinal) - 1)::smallint AS place,
                 coalesce(get_bit(old.doubtful, job.ordinal), 0) AS doubt
             FROM old
@@ -49,10 +50,11 @@ struct EvacuateStatement {
         jobs AS (
             INSERT INTO pushfleet.job (
                 shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts, content_version,
-                expires_at
+                expires_at, first_attempt_at
             )
             SELECT \(shard.rawValue), target.bucket_id, target.batch_id, placed.run_id, placed.number,
-                placed.subscriber_id, placed.place, placed.attempts, placed.content_version, placed.expires_at
+                placed.subscriber_id, placed.place, placed.attempts, placed.content_version, placed.expires_at,
+                placed.first_attempt_at
             FROM placed
             CROSS JOIN target
             RETURNING ordinal

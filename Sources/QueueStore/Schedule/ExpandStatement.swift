@@ -23,7 +23,9 @@ struct ExpandStatement {
             FOR UPDATE SKIP LOCKED
         ),
         this AS MATERIALIZED (
-            SELECT run.app_id, run.status, run.lane, run.weight, run.batch_size, run.due_at, run.local_at, run.ttl,
+            SELECT run.app_id, run.status, run.lane, run.weight,
+                -- Of a throttled run no more than a second's worth.
+                least(run.batch_size, run.rate, app.rate) AS batch_size, run.due_at, run.local_at, run.ttl,
                 run.audience_as_of, app.time_zone,
                 -- Who is walked: the app's subscribers, or the one row that stands for a topic or condition.
                 coalesce((
@@ -120,7 +122,7 @@ struct ExpandStatement {
             -- Locks the pairs, in order. The page's tags follow last_tag.
             INSERT INTO pushfleet.run_route AS rr (shard, run_id, route_id, lane, last_tag, tag_offset, head)
             SELECT \(shard.rawValue), \(run.rawValue), cut.route_id, this.lane,
-                sum(greatest(1, cut.n / this.weight)),
+                sum(greatest(1, cut.n * 1000::bigint / this.weight)),
                 greatest(0, this.vtime - 1),
                 CASE WHEN this.status = 1 AND bool_or(cut.due_at <= now()) THEN greatest(1, this.vtime) END
             FROM cut
@@ -145,7 +147,7 @@ struct ExpandStatement {
         tagged AS MATERIALIZED (
             SELECT cut.batch_id, cut.route_id, cut.skip, cut.due_at,
                 CASE WHEN cut.skip > 0 THEN 0 ELSE
-                    pair.last_tag + 1 - sum(greatest(1, cut.n / this.weight)) OVER (
+                    pair.last_tag + 1 - sum(greatest(1, cut.n * 1000::bigint / this.weight)) OVER (
                         PARTITION BY cut.route_id, cut.skip = 0
                         ORDER BY cut.due_at DESC, cut.slice DESC
                     )

@@ -18,7 +18,7 @@ extension PostgresScheduleStore {
                 // Another scheduler took what was listed.
                 guard let made else { break }
                 total += Int(made.int32(0))
-                left -= Int64(limit)
+                left -= Int64(max(1, made.int32(0)))
             }
         }
         return total

@@ -22,17 +22,20 @@ struct RebatchStatement {
                 AND retry.due_at <= now()
             -- By the index on due_at: those that are not due yet, which may be many, are not read.
             ORDER BY retry.due_at
-            LIMIT \(limit)
+            LIMIT (
+                -- Of a throttled run no more than a second's worth.
+                SELECT least(\(limit), throttled.rate) FROM pushfleet.run throttled WHERE throttled.id = \(group.run)
+            )
             FOR UPDATE OF retry SKIP LOCKED
         ),
         taken AS (
             DELETE FROM pushfleet.retry
             USING due
             WHERE retry.shard = \(shard.rawValue) AND retry.run_id = \(group.run) AND retry.number = due.number
-            RETURNING retry.number, retry.subscriber_id, retry.attempts, retry.doubtful
+            RETURNING retry.number, retry.subscriber_id, retry.attempts, retry.doubtful, retry.first_attempt_at
         ),
         placed AS MATERIALIZED (
-            SELECT taken.number, taken.subscriber_id, taken.attempts, taken.doubtful,
+            SELECT taken.number, taken.subscriber_id, taken.attempts, taken.doubtful, taken.first_attempt_at,
                 (row_number() OVER (ORDER BY taken.number) - 1)::smallint AS ordinal
             FROM taken
         ),
@@ -53,10 +56,10 @@ struct RebatchStatement {
         ),
         jobs AS (
             INSERT INTO pushfleet.job (
-                shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts
+                shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts, first_attempt_at
             )
             SELECT \(shard.rawValue), target.bucket_id, target.batch_id, \(group.run), placed.number,
-                placed.subscriber_id, placed.ordinal, placed.attempts
+                placed.subscriber_id, placed.ordinal, placed.attempts, placed.first_attempt_at
             FROM placed
             CROSS JOIN target
             RETURNING ordinal
