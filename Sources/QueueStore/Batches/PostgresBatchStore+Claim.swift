@@ -36,7 +36,6 @@ extension PostgresQuery {
             JOIN pushfleet.run ON run.id = named.run_id AND run.status = 1
             JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
             JOIN pushfleet.route ON route.id = named.route_id AND route.state = 0
-            JOIN pushfleet.app ON app.id = run.app_id
             CROSS JOIN LATERAL (
                 SELECT b.tag
                 FROM pushfleet.batch b
