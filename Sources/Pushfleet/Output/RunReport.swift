@@ -11,6 +11,7 @@ struct RunReport: Encodable {
     var auditProblems: [String]?
     var reasons: [Share]
     var languages: [Share]
+    var transports: [Share]
 
     /// It adds up.
     var isSound: Bool { accountingViolations == 0 && auditProblems?.isEmpty != false }
@@ -23,7 +24,8 @@ struct RunReport: Encodable {
             run: run.rawValue, status: "\(progress.status)", accounting: progress.accounting,
             accountingViolations: try await store.violations(),
             auditProblems: audit ? try await store.audit(run) : nil,
-            reasons: try await store.reasons(of: run), languages: try await store.languages(of: run))
+            reasons: try await store.reasons(of: run), languages: try await store.languages(of: run),
+            transports: try await store.transports(of: run))
     }
 
     var text: String {
@@ -35,7 +37,9 @@ struct RunReport: Encodable {
         }
         var served = TextTable(["LANGUAGE SERVED", "OUTCOME", "JOBS"], right: [2])
         for share in languages { served.add([share.name, share.outcome, grouped(share.jobs)]) }
-        text += outcomes.text + "\n" + served.text + "\n"
+        var ways = TextTable(["TRANSPORT", "OUTCOME", "JOBS"], right: [2])
+        for share in transports { ways.add([share.name, share.outcome, grouped(share.jobs)]) }
+        text += [outcomes, served, ways].map { $0.text + "\n" }.joined()
         text += "targeted \(a.targeted) = pending \(a.pending) + leased \(a.leased) + retrying \(a.retrying)"
         text += " + delivered \(a.delivered) + failed \(a.failed) + unregistered \(a.unregistered)"
         text += " + expired \(a.expired) + cancelled \(a.cancelled) + skipped \(a.skipped) + in_doubt \(a.inDoubt)\n"
