@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Postgres
 import QueueStore
 import Testing
 
