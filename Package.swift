@@ -46,11 +46,13 @@ let package = Package(
         wrapper("Logging", ["Threading"]),
         wrapper("ServiceLifecycle", ["Threading", "Logging"]),
         module("ArgumentParser", ["Threading", "Logging"]),
+        module("Prometheus", ["Threading"]),
         module("Loops", ["Logging", "ServiceLifecycle"]),
 
         // Wrappers: they know no word of the domain.
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("PlainHTTP", ["CCurl", "Threading", "Logging"]),
+        wrapper("PlainHTTPServer", ["CMicrohttpd", "Threading", "Logging", "ServiceLifecycle"]),
         wrapper("HTTP2", ["CNghttp2", "COpenSSL", "CLinux", "Threading", "Logging"]),
         wrapper("Postgres", ["CLibPQ", "CLinux", "Threading", "Logging", "ServiceLifecycle"]),
 
@@ -74,7 +76,16 @@ let package = Package(
             name: "Pushfleet",
             dependencies: [
                 "Scheduling", "Delivery", "Housekeeping", "QueueStore", "Schema", "Transports", "Domain", "Postgres",
-                "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "ServiceLifecycle", "ArgumentParser",
+                "HTTP2", "PlainHTTP", "PlainHTTPServer", "Crypto", "Prometheus", "Loops", "Threading", "Logging",
+                "ServiceLifecycle", "ArgumentParser",
+            ],
+            swiftSettings: safe),
+
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "Delivery", "QueueStore", "Transports", "Domain", "Postgres", "HTTP2", "Crypto", "Threading", "Logging",
+                "ServiceLifecycle", "ArgumentParser",
             ],
             swiftSettings: safe),
 
@@ -83,11 +94,15 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["Domain", "Postgres", "Schema", "QueueStore", "HTTP2", "Crypto", "Threading", "Logging"],
             path: "Tests/TestSupport", swiftSettings: settings),
-        tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser"]),
+        tests("FoundationTests", ["Threading", "Logging", "ServiceLifecycle", "ArgumentParser", "Prometheus"]),
+        tests(
+            "PlainHTTPServerTests",
+            ["PlainHTTPServer", "PlainHTTP", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("CryptoTests", ["Crypto", "PlainHTTP", "HTTP2", "TestSupport"], resources: [.copy("Fixtures")]),
         tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
+        tests("ModelTests", []),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
         tests(
             "TransportsTests", ["Transports", "Domain", "HTTP2", "Crypto", "PlainHTTP", "Threading", "TestSupport"],

@@ -2,6 +2,52 @@
 
 CREATE SCHEMA pushfleet;
 
+CREATE FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH chosen AS MATERIALIZED (
+        SELECT c.id
+        FROM pushfleet.credential c
+        JOIN pushfleet.app a ON a.id = c.app_id
+        WHERE a.name = accept_tokens.app AND c.name = accept_tokens.credential
+    ),
+    accepted AS (
+        UPDATE pushfleet.token_change t
+        SET verdict = 1, verdict_at = now()
+        FROM chosen
+        WHERE t.credential_id = chosen.id
+            AND t.at >= accept_tokens.from_at
+            AND t.at < accept_tokens.to_at
+            AND t.verdict IN (0, 4)
+            AND t.evidence = 1
+        RETURNING t.shard, t.subscriber_id, t.address_version, t.at
+    ),
+    closed AS (
+        UPDATE pushfleet.token_wave w
+        SET state = 2, decided_at = now()
+        FROM chosen
+        WHERE w.credential_id = chosen.id
+            AND w.state = 0
+            AND w.from_at < accept_tokens.to_at
+            AND w.to_at > accept_tokens.from_at
+    ),
+    retired AS (
+        UPDATE pushfleet.subscriber s
+        SET state = 3, state_since = now()
+        FROM accepted
+        WHERE s.shard = accepted.shard
+            AND s.id = accepted.subscriber_id
+            AND s.address_version = accepted.address_version
+            AND s.state = 5
+            AND s.state_since = accepted.at
+        RETURNING 1
+    )
+    SELECT count(*) FROM retired
+$$;
+
+COMMENT ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Retires what a wave holds from one instant to the other; how many.';
+
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -64,6 +110,42 @@ CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard 
 $$;
 
 COMMENT ON FUNCTION pushfleet.audit(which bigint) IS 'Counts the rows of a run against its batches: a row is a defect.';
+
+CREATE FUNCTION pushfleet.audit_next() RETURNS TABLE(run_id bigint, problems integer)
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    next_run bigint;
+    problem_count int;
+BEGIN
+    SELECT t.run_id INTO next_run
+    FROM pushfleet.run_total t
+    WHERE t.audited_at IS NULL
+    ORDER BY t.run_id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED;
+    IF next_run IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT count(*)::int INTO problem_count FROM pushfleet.audit(next_run);
+    UPDATE pushfleet.run_total t SET audited_at = now(), audit_problems = problem_count WHERE t.run_id = next_run;
+    RETURN QUERY SELECT next_run, problem_count;
+END
+$$;
+
+CREATE FUNCTION pushfleet.cancel(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT answer.delivered, answer.in_flight_at_most, answer.stopped
+    FROM pushfleet.stop(which) AS done (yes)
+    CROSS JOIN LATERAL pushfleet.stopped(which) AS answer
+    WHERE done.yes
+$$;
+
+COMMENT ON FUNCTION pushfleet.cancel(which bigint) IS 'Ends a run for good: how many were delivered, are in flight at most, were stopped. No row: it is over.';
 
 CREATE FUNCTION pushfleet.cancel_notification(which bigint) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -147,6 +229,69 @@ CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer
         END, false)
 $_$;
 
+CREATE FUNCTION pushfleet.complete_content_version() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    resolved jsonb;
+BEGIN
+    NEW.app_id := coalesce(
+        NEW.app_id,
+        (SELECT c.app_id FROM pushfleet.campaign c WHERE c.id = NEW.campaign_id),
+        (SELECT run.app_id FROM pushfleet.run WHERE run.id = (to_jsonb(NEW) ->> 'standing_run')::bigint));
+    IF NEW.app_id IS NULL THEN
+        RETURN NEW;
+    END IF;
+    resolved := pushfleet.resolve_message(NEW.app_id, NEW.message);
+    IF resolved <> NEW.message THEN
+        -- Found again by what it was called, it would outlive the template's next version.
+        IF to_jsonb(NEW) ? 'digest' THEN
+            NEW.digest := NULL;
+        END IF;
+        NEW.message := resolved;
+    END IF;
+    IF NEW.channel IS NULL THEN
+        NEW.channel := (
+            SELECT jsonb_strip_nulls(jsonb_build_object(
+                'id', channel.id, 'name', channel.name, 'importance', channel.importance,
+                'description', channel.description, 'sound', channel.sound, 'vibration', channel.vibration,
+                'lights', channel.lights, 'badge', channel.badge))
+            FROM pushfleet.channel
+            WHERE channel.app_id = NEW.app_id AND channel.id = NEW.message #>> '{presentation,channelId}'
+        );
+    END IF;
+    IF NOT NEW.delivery ? 'fcmMode' AND EXISTS (
+        SELECT FROM pushfleet.app WHERE app.id = NEW.app_id AND app.fcm_mode = 1
+    ) THEN
+        NEW.delivery := NEW.delivery || '{"fcmMode": "notification"}';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE FUNCTION pushfleet.count_tokens() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    INSERT INTO pushfleet.token_tally (counted_at, app_id, transport, state, registered_month, seen_days, n)
+    SELECT date_trunc('hour', now()), s.app_id, s.transport, s.state,
+        date_trunc('month', s.registered_at AT TIME ZONE 'UTC')::date,
+        CASE
+            WHEN s.seen_at IS NULL THEN -1
+            WHEN s.seen_at > now() - interval '1 day' THEN 1
+            WHEN s.seen_at > now() - interval '7 days' THEN 7
+            WHEN s.seen_at > now() - interval '30 days' THEN 30
+            WHEN s.seen_at > now() - interval '90 days' THEN 90
+            WHEN s.seen_at > now() - interval '270 days' THEN 270
+            ELSE 32767
+        END,
+        count(*)
+    FROM pushfleet.subscriber s
+    GROUP BY 2, 3, 4, 5, 6
+    ON CONFLICT (app_id, counted_at, transport, state, registered_month, seen_days) DO UPDATE SET n = excluded.n
+$$;
+
 CREATE FUNCTION pushfleet.drop_bucket(which integer) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -189,6 +334,9 @@ BEGIN
         child, parent);
     EXECUTE format('CREATE INDEX %I ON pushfleet.%I (subscriber_id)', child || '_subscriber', child);
     EXECUTE format(
+        'CREATE INDEX %I ON pushfleet.%I USING brin (at) WITH (pages_per_range = 32, autosummarize = on)',
+        child || '_at', child);
+    EXECUTE format(
         'ALTER TABLE pushfleet.%I ATTACH PARTITION pushfleet.%I FOR VALUES FROM (%L) TO (%L)',
         parent, child, day || ' 00:00+00', day + 1 || ' 00:00+00');
 END
@@ -215,6 +363,243 @@ CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
     SELECT pushfleet.standing_run(a.id, (now() AT TIME ZONE 'UTC')::date + ahead, 0::smallint)
     FROM pushfleet.app a
     CROSS JOIN generate_series(0, 1) ahead
+$$;
+
+CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT kind.what, format('%I', c.relname), i.inhdetachpending
+    FROM (VALUES ('delivery'), ('attempt')) kind (what)
+    JOIN pushfleet.retention r ON r.what = kind.what
+    JOIN pg_inherits i ON i.inhparent = ('pushfleet.' || kind.what)::regclass
+    JOIN pg_class c ON c.oid = i.inhrelid
+    CROSS JOIN LATERAL (
+        SELECT (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at
+    ) day
+    WHERE day.ends_at < now() - r.keep
+        AND (SELECT min(m.folded_until) FROM pushfleet.tally_mark m) >= day.ends_at
+        AND NOT EXISTS (
+            SELECT FROM pushfleet.run
+            LEFT JOIN pushfleet.run_total t ON t.run_id = run.id
+            WHERE run.created_at < day.ends_at AND t.audited_at IS NULL
+        )
+    ORDER BY c.relname
+$$;
+
+CREATE FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint DEFAULT NULL::bigint, since interval DEFAULT '7 days'::interval) RETURNS TABLE(at timestamp with time zone, subscriber_id bigint, run_id bigint, campaign text, what text, reason text, detail jsonb)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    the_app bigint;
+    problem record;
+BEGIN
+    SELECT a.id INTO the_app FROM pushfleet.app a WHERE a.name = explain.app;
+    IF the_app IS NULL THEN
+        RAISE EXCEPTION 'app: there is no app %', coalesce(quote_literal(explain.app), 'NULL') USING ERRCODE = 'PF404';
+    END IF;
+    SELECT c.* INTO problem FROM pushfleet.check_recipient(recipient) c;
+    IF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'recipient: %', problem.problem USING ERRCODE = 'PF400';
+    END IF;
+    RETURN QUERY
+    WITH who AS MATERIALIZED (
+        SELECT s.shard, s.id, s.transport, s.service, s.state, s.evidence, s.state_since, s.registered_at, s.seen_at,
+            s.language, s.time_zone, s.address_version
+        FROM pushfleet.app a
+        JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
+        WHERE a.id = the_app
+            AND CASE
+                WHEN recipient ? 'subscriber' THEN s.id = (recipient ->> 'subscriber')::bigint
+                WHEN recipient ? 'externalId' THEN s.external_id = recipient ->> 'externalId'
+                ELSE s.user_id = recipient ->> 'user'
+            END
+        LIMIT 100
+    ),
+    runs AS MATERIALIZED (
+        SELECT r.id, r.status, r.due_at, r.audience_as_of, r.closed_at, r.standing,
+            coalesce(c.name, 'single notification') AS name
+        FROM pushfleet.run r
+        LEFT JOIN pushfleet.campaign c ON c.id = r.campaign_id
+        WHERE r.app_id = the_app
+            AND (which_run IS NULL OR r.id = which_run)
+            AND (r.closed_at IS NULL OR r.closed_at > now() - since)
+    ),
+    story AS (
+        -- The subscriber as it is.
+        SELECT NULL::timestamptz AS at, who.id, NULL::bigint AS run_id, NULL::text AS name,
+            'subscriber is ' || (
+                ARRAY['active', 'suspect', 'unregistered', 'of another project', 'quarantined']
+            )[who.state] AS what,
+            who.evidence AS reason,
+            jsonb_strip_nulls(jsonb_build_object(
+                'transport', (ARRAY['apns', 'fcm', 'webpush'])[who.transport], 'since', who.state_since,
+                'registered_at', who.registered_at, 'seen_at', who.seen_at, 'language', who.language,
+                'time_zone', who.time_zone, 'address_version', who.address_version,
+                'route', CASE
+                    WHEN route.id IS NULL THEN 'there is none: add a credential'
+                    WHEN route.state = 1 THEN 'paused'
+                    WHEN route.state = 2 THEN 'closed'
+                    ELSE 'open'
+                END)) AS detail
+        FROM who
+        LEFT JOIN pushfleet.route
+            ON route.app_id = the_app AND route.transport = who.transport AND route.service = who.service
+        UNION ALL
+        SELECT d.at, who.id, d.run_id, NULL,
+            (ARRAY['delivered', 'failed', 'unregistered', 'expired', 'cancelled', 'skipped', 'in_doubt'])[d.outcome],
+            d.reason,
+            jsonb_strip_nulls(jsonb_build_object(
+                'number', d.number, 'attempts', d.attempts, 'status', d.status, 'sent_at', d.sent_at,
+                'answer_ms', d.answer_ms, 'language', d.language, 'variant', d.variant,
+                'content_version', d.content_version, 'address_version', d.address_version,
+                'provider_id', d.provider_id))
+        FROM who
+        JOIN pushfleet.delivery d ON d.subscriber_id = who.id AND d.at > now() - since
+        WHERE d.shard = who.shard AND (which_run IS NULL OR d.run_id = which_run)
+        UNION ALL
+        SELECT t.at, who.id, t.run_id, NULL, 'attempt ' || t.attempts || ' was not final', t.reason,
+            jsonb_strip_nulls(jsonb_build_object(
+                'number', t.number, 'status', t.status, 'answer_ms', t.answer_ms, 'may_have_left', t.doubtful))
+        FROM who
+        JOIN pushfleet.attempt t ON t.subscriber_id = who.id AND t.at > now() - since
+        WHERE t.shard = who.shard AND (which_run IS NULL OR t.run_id = which_run)
+        UNION ALL
+        SELECT NULL, who.id, j.run_id, NULL,
+            CASE b.state WHEN 0 THEN 'waits for a worker' WHEN 1 THEN 'is with a worker' ELSE 'is scheduled' END,
+            NULL,
+            jsonb_build_object(
+                'number', j.number, 'due_at', b.due_at, 'expires_at', coalesce(j.expires_at, b.expires_at),
+                'attempts', j.attempts)
+        FROM who
+        CROSS JOIN runs
+        JOIN pushfleet.batch b
+            ON b.shard = who.shard
+            AND b.run_id = runs.id
+            AND b.state IN (0, 1, 5)
+            AND who.id BETWEEN b.first_subscriber_id AND b.last_subscriber_id
+        JOIN pushfleet.job j
+            ON j.shard = b.shard AND j.bucket_id = b.bucket_id AND j.batch_id = b.id AND j.subscriber_id = who.id
+        WHERE runs.closed_at IS NULL AND get_bit(b.marked, j.ordinal) = 0
+        UNION ALL
+        SELECT NULL, who.id, r.run_id, NULL, 'waits for another attempt', NULL,
+            jsonb_build_object(
+                'number', r.number, 'due_at', r.due_at, 'expires_at', r.expires_at, 'attempts', r.attempts,
+                'may_have_left', r.doubtful)
+        FROM who
+        CROSS JOIN runs
+        JOIN pushfleet.retry r ON r.shard = who.shard AND r.run_id = runs.id AND r.subscriber_id = who.id
+        WHERE runs.closed_at IS NULL AND (runs.standing OR r.number = who.id)
+        UNION ALL
+        SELECT NULL, who.id, n.run_id, NULL, 'waits to be collected', NULL,
+            jsonb_build_object('number', n.id, 'due_at', n.due_at, 'expires_at', n.expires_at)
+        FROM who
+        JOIN pushfleet.notification n ON n.shard = who.shard AND n.subscriber_id = who.id
+        UNION ALL
+        -- Why not: asked about one run that has nothing for it.
+        SELECT NULL, who.id, runs.id, NULL,
+            CASE
+                WHEN who.registered_at > runs.audience_as_of THEN 'not targeted: it registered after the audience was fixed'
+                WHEN NOT p.expanded AND p.last_subscriber_id < who.id THEN 'not reached yet: the run is being expanded'
+                ELSE 'not targeted: the audience does not hold it, or it goes back further than ' || since
+            END,
+            NULL, jsonb_build_object('audience_as_of', runs.audience_as_of)
+        FROM who
+        CROSS JOIN runs
+        JOIN pushfleet.run_progress p ON p.shard = who.shard AND p.run_id = runs.id
+        WHERE which_run IS NOT NULL
+            AND NOT runs.standing
+            AND NOT EXISTS (
+                SELECT FROM pushfleet.delivery d
+                WHERE d.subscriber_id = who.id AND d.run_id = runs.id AND d.at > now() - since
+            )
+            AND NOT EXISTS (
+                SELECT
+                FROM pushfleet.batch b
+                JOIN pushfleet.job j
+                    ON j.shard = b.shard AND j.bucket_id = b.bucket_id AND j.batch_id = b.id AND j.subscriber_id = who.id
+                WHERE b.shard = who.shard AND b.run_id = runs.id AND b.state IN (0, 1, 5)
+                    AND who.id BETWEEN b.first_subscriber_id AND b.last_subscriber_id
+            )
+            AND NOT EXISTS (
+                SELECT FROM pushfleet.retry r
+                WHERE r.shard = who.shard AND r.run_id = runs.id AND r.subscriber_id = who.id AND r.number = who.id
+            )
+        UNION ALL
+        SELECT NULL, NULL, NULL, NULL, 'no_subscriber: nobody is registered under this', NULL, '{}'
+        WHERE NOT EXISTS (SELECT FROM who)
+    )
+    SELECT story.at, story.id, story.run_id,
+        (SELECT coalesce(c.name, 'single notification') FROM pushfleet.run r
+            LEFT JOIN pushfleet.campaign c ON c.id = r.campaign_id WHERE r.id = story.run_id),
+        story.what, reason.name, story.detail
+    FROM story
+    LEFT JOIN pushfleet.reason ON reason.code = story.reason AND reason.code > 0
+    ORDER BY story.at DESC NULLS FIRST, story.id, story.run_id;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'One subscriber''s or user''s story of the last days. Shows no address and no attribute.';
+
+CREATE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '00:10:00'::interval) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    since timestamptz;
+    upto timestamptz;
+    counted bigint;
+BEGIN
+    INSERT INTO pushfleet.tally_mark (shard, folded_until)
+    SELECT in_shard, coalesce(
+        (SELECT date_trunc('hour', min(r.created_at)) FROM pushfleet.run r), date_trunc('hour', now()))
+    ON CONFLICT (shard) DO NOTHING;
+    SELECT m.folded_until INTO since FROM pushfleet.tally_mark m WHERE m.shard = in_shard FOR UPDATE SKIP LOCKED;
+    upto := least(since + span, pushfleet.settled_until());
+    IF since IS NULL OR upto <= since THEN
+        RETURN 0;
+    END IF;
+    WITH fresh AS MATERIALIZED (
+        SELECT date_trunc('hour', d.at) AS hour, d.run_id, b.route_id, coalesce(d.content_version, 0) AS content_version,
+            d.outcome, d.reason, coalesce(d.variant, 0::smallint) AS variant, d.attempts,
+            pushfleet.language_label(s.language) AS asked, coalesce(d.language, '') AS served,
+            CASE WHEN d.sent_at IS NOT NULL THEN pushfleet.latency_class(1000 * extract(epoch FROM d.sent_at - b.due_at))
+            END AS to_sent,
+            CASE WHEN d.answer_ms IS NOT NULL THEN pushfleet.latency_class(d.answer_ms) END AS to_answer
+        FROM pushfleet.delivery d
+        JOIN pushfleet.batch b ON b.shard = d.shard AND b.id = d.batch_id
+        LEFT JOIN pushfleet.subscriber s ON s.shard = d.shard AND s.id = d.subscriber_id
+        WHERE d.shard = in_shard AND d.at >= since AND d.at < upto
+    ),
+    outcomes AS (
+        INSERT INTO pushfleet.tally AS t (
+            hour, run_id, route_id, content_version, n, attempts, outcome, reason, variant, asked, served
+        )
+        SELECT f.hour, f.run_id, f.route_id, f.content_version, count(*), sum(f.attempts), f.outcome, f.reason, f.variant,
+            f.asked, f.served
+        FROM fresh f
+        GROUP BY f.hour, f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served
+        ON CONFLICT (run_id, hour, route_id, outcome, reason, content_version, variant, asked, served) DO UPDATE
+        SET n = t.n + excluded.n, attempts = t.attempts + excluded.attempts
+        RETURNING 1
+    ),
+    latencies AS (
+        INSERT INTO pushfleet.tally_latency AS t (hour, run_id, route_id, n, kind, class)
+        SELECT f.hour, f.run_id, f.route_id, count(*), k.kind, k.class
+        FROM fresh f
+        CROSS JOIN LATERAL (VALUES (1::smallint, f.to_sent), (2::smallint, f.to_answer)) k (kind, class)
+        WHERE k.class IS NOT NULL
+        GROUP BY f.hour, f.run_id, f.route_id, k.kind, k.class
+        ON CONFLICT (run_id, hour, route_id, kind, class) DO UPDATE SET n = t.n + excluded.n
+        RETURNING 1
+    )
+    SELECT count(*) INTO counted FROM fresh;
+    UPDATE pushfleet.tally_mark SET folded_until = upto WHERE shard = in_shard;
+    RETURN counted;
+END
 $$;
 
 CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
@@ -260,6 +645,86 @@ CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
     SELECT ((SELECT count(*) FROM keys) + (SELECT count(*) FROM versions) + (SELECT count(*) FROM siblings))::int
 $$;
 
+CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    keep AS MATERIALIZED (SELECT r.what, now() - r.keep AS since FROM pushfleet.retention r),
+    over AS MATERIALIZED (
+        -- Closed, audited, counted: its batches and pairs say nothing that its totals do not.
+        SELECT run.id
+        FROM pushfleet.run
+        JOIN pushfleet.run_total t ON t.run_id = run.id AND t.audited_at IS NOT NULL
+        WHERE run.closed_at < (SELECT keep.since FROM keep WHERE keep.what = 'batch')
+            AND run.closed_at < (SELECT min(m.folded_until) FROM pushfleet.tally_mark m)
+            AND EXISTS (SELECT FROM pushfleet.run_progress p WHERE p.run_id = run.id)
+        ORDER BY run.id
+        LIMIT 20
+    ),
+    batches AS (
+        DELETE FROM pushfleet.batch b
+        USING (
+            SELECT c.shard, c.id
+            FROM over
+            JOIN pushfleet.run_progress p ON p.run_id = over.id
+            JOIN pushfleet.batch c ON c.shard = p.shard AND c.run_id = over.id
+            WHERE c.state = 2
+            LIMIT at_most
+        ) old
+        WHERE b.shard = old.shard AND b.id = old.id
+        RETURNING b.shard, b.run_id
+    ),
+    emptied AS MATERIALIZED (
+        -- The pairs and the progress go with the last batch; deleted rows still show in this snapshot.
+        SELECT p.shard, p.run_id
+        FROM over
+        JOIN pushfleet.run_progress p ON p.run_id = over.id
+        WHERE NOT EXISTS (SELECT FROM pushfleet.batch b WHERE b.shard = p.shard AND b.run_id = p.run_id)
+    ),
+    pairs AS (
+        DELETE FROM pushfleet.run_route rr USING emptied
+        WHERE rr.shard = emptied.shard AND rr.run_id = emptied.run_id
+        RETURNING 1
+    ),
+    progress AS (
+        DELETE FROM pushfleet.run_progress p USING emptied
+        WHERE p.shard = emptied.shard AND p.run_id = emptied.run_id
+        RETURNING 1
+    ),
+    tallies AS (
+        DELETE FROM pushfleet.tally t
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.tally o
+            WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
+        RETURNING 1
+    ),
+    latencies AS (
+        DELETE FROM pushfleet.tally_latency t
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.tally_latency o
+            WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
+        RETURNING 1
+    ),
+    tokens AS (
+        DELETE FROM pushfleet.token_tally t
+        WHERE t.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
+            -- All but the last count of a day go after a week.
+            OR (t.counted_at < now() - interval '7 days' AND extract(hour FROM t.counted_at AT TIME ZONE 'UTC') <> 0)
+        RETURNING 1
+    )
+    SELECT (SELECT count(*) FROM batches) + (SELECT count(*) FROM pairs) + (SELECT count(*) FROM progress)
+        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM tokens)
+$$;
+
 CREATE FUNCTION pushfleet.instant_or_null(value text) RETURNS timestamp with time zone
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -294,6 +759,97 @@ BEGIN
         RETURNING id INTO the_id;
     END IF;
     RETURN the_id;
+END
+$$;
+
+CREATE FUNCTION pushfleet.language_label(language text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $_$
+    SELECT CASE
+        WHEN language IS NULL OR language = '' THEN ''
+        WHEN language ~* '^[a-z]{2,3}([-_][a-z]{4})?([-_]([a-z]{2}|[0-9]{3}))?$' THEN lower(translate(language, '_', '-'))
+        ELSE 'other'
+    END
+$_$;
+
+CREATE FUNCTION pushfleet.latency_class(milliseconds double precision) RETURNS smallint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT least(127, ceil(4 / ln(2::double precision) * ln(greatest(1, milliseconds)) - 1e-9))::smallint $$;
+
+CREATE FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+    found timestamptz;
+    shown timestamp;
+    earlier timestamptz;
+    low bigint;
+    high bigint;
+    middle bigint;
+BEGIN
+    -- As above; undone when the function ends. Casts between timestamp and timestamptz are by this zone.
+    PERFORM set_config('timezone', zone, true);
+    found := wall::timestamptz;
+    shown := found::timestamp;
+    IF shown = wall THEN
+        -- By the offset of the day before: an earlier instant where clocks went back in between.
+        earlier := found - interval '24 h';
+        earlier := (wall - (earlier::timestamp - (earlier AT TIME ZONE 'UTC'))) AT TIME ZONE 'UTC';
+        IF earlier < found AND earlier::timestamp = wall THEN
+            RETURN earlier;
+        END IF;
+        RETURN found;
+    END IF;
+    -- Zones change at whole seconds: the first that shows the time or a later one.
+    high := ceil(extract(epoch FROM found))::bigint;
+    low := high - ceil(abs(extract(epoch FROM shown - wall)))::bigint - 1;
+    WHILE high - low > 1 LOOP
+        middle := low + (high - low) / 2;
+        IF to_timestamp(middle)::timestamp < wall THEN
+            low := middle;
+        ELSE
+            high := middle;
+        END IF;
+    END LOOP;
+    RETURN to_timestamp(high);
+END
+$$;
+
+CREATE FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) RETURNS timestamp without time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+BEGIN
+    PERFORM set_config('timezone', zone, true);
+    RETURN instant::timestamp;
+END
+$$;
+
+CREATE FUNCTION pushfleet.make_campaign_target() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    target text;
+BEGIN
+    target := CASE
+        WHEN jsonb_typeof(NEW.body -> 'audience' -> 'topic') = 'string'
+        THEN '/topics/' || (NEW.body -> 'audience' ->> 'topic')
+        WHEN jsonb_typeof(NEW.body -> 'audience' -> 'condition') = 'string'
+        THEN 'condition:' || (NEW.body -> 'audience' ->> 'condition')
+    END;
+    IF target IS NULL THEN
+        RETURN NEW;
+    END IF;
+    NEW.target_id := nextval(pg_get_serial_sequence('pushfleet.subscriber', 'id'));
+    INSERT INTO pushfleet.subscriber (shard, id, app_id, transport, address)
+    SELECT app.shards[1], NEW.target_id, -NEW.target_id, 2, target
+    FROM pushfleet.app
+    WHERE app.id = NEW.app_id;
+    RETURN NEW;
 END
 $$;
 
@@ -379,6 +935,65 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) IS 'Queues one notification in the caller''s transaction; its id. PF400 invalid (all problems in DETAIL), PF403, PF404, PF409.';
 
+CREATE FUNCTION pushfleet.pause(which bigint, because smallint DEFAULT NULL::smallint, detail text DEFAULT NULL::text) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH paused AS (
+        UPDATE pushfleet.run
+        SET status = 2, paused_at = now(), paused_reason = because, paused_detail = detail
+        WHERE run.id = which AND run.status = 1
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM paused)
+$$;
+
+COMMENT ON FUNCTION pushfleet.pause(which bigint, because smallint, detail text) IS 'Stops a run: no request begins later than a second after the commit. False: it is not running.';
+
+CREATE FUNCTION pushfleet.pause_app(app text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushfleet.app a WHERE a.name = pause_app.app) THEN
+        RAISE EXCEPTION 'there is no app of that name' USING ERRCODE = 'P0001', DETAIL = pause_app.app;
+    END IF;
+    UPDATE pushfleet.app a SET paused_at = now() WHERE a.name = pause_app.app AND a.paused_at IS NULL;
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
+
+CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH known AS MATERIALIZED (
+        SELECT lower(z.name) AS key, min(z.name) AS name
+        FROM pg_catalog.pg_timezone_names z
+        WHERE z.name <> 'localtime' AND z.name NOT LIKE 'posix%'
+        GROUP BY lower(z.name)
+    ),
+    gone AS (
+        DELETE FROM pushfleet.time_zone
+        WHERE time_zone.key NOT IN (SELECT known.key FROM known) AND EXISTS (SELECT FROM known)
+    )
+    INSERT INTO pushfleet.time_zone (key, name)
+    SELECT known.key, known.name
+    FROM known
+    ON CONFLICT (key) DO NOTHING
+$$;
+
+CREATE FUNCTION pushfleet.refuse_template_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'a template''s version cannot be changed' USING HINT = 'Save it again: that makes a new version.';
+END
+$$;
+
 CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -405,6 +1020,110 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.resolve_message(which_app bigint, said jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    found jsonb;
+BEGIN
+    IF NOT coalesce(jsonb_typeof(said) = 'object' AND said ? 'template', false) THEN
+        RETURN said;
+    END IF;
+    SELECT template.message INTO found
+    FROM pushfleet.template
+    WHERE template.app_id = which_app AND template.name = said ->> 'template'
+    ORDER BY template.version DESC
+    LIMIT 1;
+    IF found IS NULL THEN
+        RAISE EXCEPTION 'message.template: the app has no template %', said -> 'template'
+            USING ERRCODE = 'PF400', HINT = 'Save it first: pushfleet template save.';
+    END IF;
+    RETURN found;
+END
+$$;
+
+CREATE FUNCTION pushfleet.restore_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH chosen AS MATERIALIZED (
+        SELECT c.id
+        FROM pushfleet.credential c
+        JOIN pushfleet.app a ON a.id = c.app_id
+        WHERE a.name = restore_tokens.app AND c.name = restore_tokens.credential
+    ),
+    undone AS (
+        UPDATE pushfleet.token_change t
+        SET verdict = 2, verdict_at = now()
+        FROM chosen
+        WHERE t.credential_id = chosen.id
+            AND t.at >= restore_tokens.from_at
+            AND t.at < restore_tokens.to_at
+            AND t.verdict IN (0, 1, 4)
+            AND t.to_state <> 1
+        RETURNING t.id, t.shard, t.subscriber_id, t.address_version, t.from_state
+    ),
+    first_state AS MATERIALIZED (
+        SELECT DISTINCT ON (undone.shard, undone.subscriber_id) undone.shard, undone.subscriber_id,
+            undone.address_version, undone.from_state
+        FROM undone
+        ORDER BY undone.shard, undone.subscriber_id, undone.id
+    ),
+    closed AS (
+        UPDATE pushfleet.token_wave w
+        SET state = 1, decided_at = now()
+        FROM chosen
+        WHERE w.credential_id = chosen.id
+            AND w.state = 0
+            AND w.from_at < restore_tokens.to_at
+            AND w.to_at > restore_tokens.from_at
+    ),
+    restored AS (
+        UPDATE pushfleet.subscriber s
+        SET state = first_state.from_state, state_since = now(), evidence = NULL
+        FROM first_state
+        WHERE s.shard = first_state.shard
+            AND s.id = first_state.subscriber_id
+            AND s.address_version = first_state.address_version
+            AND s.state <> 1
+        RETURNING 1
+    )
+    SELECT count(*) FROM restored
+$$;
+
+COMMENT ON FUNCTION pushfleet.restore_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Takes back what answers did to addresses from one instant to the other; how many are back.';
+
+CREATE FUNCTION pushfleet.resume(which bigint) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH resumed AS (
+        UPDATE pushfleet.run
+        SET status = 1, paused_at = NULL, paused_reason = NULL, paused_detail = NULL
+        WHERE run.id = which AND run.status = 2
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM resumed)
+$$;
+
+COMMENT ON FUNCTION pushfleet.resume(which bigint) IS 'Goes on with a paused run. False: it is not paused.';
+
+CREATE FUNCTION pushfleet.resume_app(app text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushfleet.app a WHERE a.name = resume_app.app) THEN
+        RAISE EXCEPTION 'there is no app of that name' USING ERRCODE = 'P0001', DETAIL = resume_app.app;
+    END IF;
+    UPDATE pushfleet.app a SET paused_at = NULL WHERE a.name = resume_app.app AND a.paused_at IS NOT NULL;
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.resume_app(app text) IS 'Goes on with a paused app; runs that are paused stay so. False: it was not.';
+
 CREATE FUNCTION pushfleet.rotate_bucket(seen integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -429,6 +1148,35 @@ BEGIN
     RETURN next_id;
 END
 $_$;
+
+CREATE FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT least(
+        CASE
+            WHEN rate <= 1000 OR ramp_since IS NULL OR at - ramp_since >= ramp THEN rate
+            ELSE greatest(
+                1000, rate / 10,
+                floor(rate * (extract(epoch FROM at - ramp_since) / extract(epoch FROM ramp)))::int)
+        END,
+        CASE
+            WHEN slow_rate IS NULL OR at - slow_until > interval '100 s' THEN NULL
+            WHEN at <= slow_until THEN slow_rate
+            ELSE least(1000000, slow_rate * 2 ^ (extract(epoch FROM at - slow_until) / 5))::int
+        END
+    )
+$$;
+
+CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+    FROM pg_stat_activity a
+    WHERE a.datname = current_database()
+        AND a.pid <> pg_backend_pid()
+        AND a.backend_type = 'client backend'
+        AND (a.xact_start IS NULL OR a.xact_start > now() - interval '60 s')
+$$;
 
 CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
     LANGUAGE plpgsql
@@ -465,6 +1213,53 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.stop(which bigint) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH stopped AS (
+        UPDATE pushfleet.run
+        SET status = 3
+        WHERE run.id = which AND run.status IN (1, 2)
+        RETURNING 1
+    )
+    SELECT EXISTS (SELECT FROM stopped)
+$$;
+
+COMMENT ON FUNCTION pushfleet.stop(which bigint) IS 'Cancels a run without counting. False: it is over, or unknown.';
+
+CREATE FUNCTION pushfleet.stopped(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT
+        coalesce(sum(b.delivered), 0)::bigint,
+        coalesce(sum(flight.jobs), 0)::bigint,
+        coalesce(sum(b.size - b.settled - flight.jobs), 0)::bigint + (
+            SELECT count(*)
+            FROM pushfleet.run_progress p
+            JOIN pushfleet.retry ON retry.shard = p.shard AND retry.run_id = p.run_id
+            WHERE p.run_id = which
+        ) + (
+            SELECT count(*)
+            FROM pushfleet.run_progress p
+            JOIN pushfleet.notification n ON n.shard = p.shard AND n.run_id = p.run_id
+            WHERE p.run_id = which
+        )
+    FROM pushfleet.run_progress p
+    JOIN pushfleet.batch b ON b.shard = p.shard AND b.run_id = p.run_id
+    CROSS JOIN LATERAL (
+        SELECT CASE
+            WHEN b.state = 1
+            THEN bit_count(~b.marked & rpad(repeat('1', b.announced), b.size, '0')::varbit)
+            ELSE 0
+        END AS jobs
+    ) flight
+    WHERE p.run_id = which
+$$;
+
+COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
+
 CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) RETURNS integer
     LANGUAGE sql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -497,6 +1292,179 @@ CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome 
         RETURNING number
     )
     SELECT count(*)::int FROM recorded
+$$;
+
+CREATE FUNCTION pushfleet.take_slots(of_run bigint, of_route bigint, wanted integer, ahead interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(begins_at timestamp with time zone, slots integer)
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    keys text[];
+    rates int[];
+    are_shared boolean[];
+    is_campaign boolean;
+    missing int := wanted;
+    allowed int;
+    given int[];
+    this_second timestamptz := date_trunc('second', at);
+BEGIN
+    -- A route that was silent for a minute starts from below.
+    UPDATE route
+    SET ramp_since = at
+    WHERE route.id = of_route
+        AND route.rate > 1000
+        AND (route.ramp_since IS NULL OR at - route.ramp_since > greatest(route.ramp, interval '60 s'))
+        AND NOT EXISTS (
+            SELECT FROM rate_second r
+            WHERE r.key = 'route:' || of_route AND r.at_second > at - interval '60 s'
+        );
+
+    SELECT array_agg(l.key ORDER BY l.key), array_agg(l.rate ORDER BY l.key), array_agg(l.is_shared ORDER BY l.key),
+        bool_and(run.lane = 1)
+    INTO keys, rates, are_shared, is_campaign
+    FROM run
+    JOIN route ON route.id = of_route
+    JOIN app ON app.id = run.app_id
+    CROSS JOIN LATERAL (
+        VALUES
+            ('run:' || run.id, run.rate, false),
+            (
+                'route:' || route.id,
+                route_rate(route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, at),
+                true
+            ),
+            ('app:' || app.id, app.rate, true)
+    ) AS l (key, rate, is_shared)
+    WHERE run.id = of_run AND l.rate IS NOT NULL;
+    IF keys IS NULL THEN
+        RETURN QUERY SELECT NULL::timestamptz, wanted;
+        RETURN;
+    END IF;
+
+    WHILE this_second < at + ahead AND missing > 0 LOOP
+        -- In the order of keys, as everybody locks them.
+        INSERT INTO rate_second (key, at_second, taken, granted)
+        SELECT k.key, this_second, 0, 0
+        FROM unnest(keys) AS k (key)
+        ORDER BY k.key
+        ON CONFLICT (key, at_second) DO NOTHING;
+        PERFORM FROM rate_second r
+        WHERE r.key = ANY (keys) AND r.at_second = this_second
+        ORDER BY r.key
+        FOR UPDATE;
+
+        -- Below 200 a second a slice has no whole tenth to keep: there the second as a whole keeps it.
+        SELECT least(missing, min(greatest(1, l.rate * 9 / 10) - taken_by.campaigns))
+        INTO allowed
+        FROM unnest(keys, rates, are_shared) AS l (key, rate, is_shared)
+        JOIN rate_second r ON r.key = l.key AND r.at_second = this_second
+        CROSS JOIN LATERAL (SELECT sum(c.n)::int AS campaigns FROM unnest(r.campaign_slices) AS c (n)) taken_by
+        WHERE is_campaign AND l.is_shared AND l.rate < 200;
+
+        WITH free AS (
+            SELECT s.slice,
+                min(greatest(0, least(
+                    ((s.slice + 1) * l.rate) / 20 - (s.slice * l.rate) / 20 - r.slices[s.slice + 1],
+                    CASE WHEN is_campaign AND l.is_shared AND l.rate >= 200 THEN
+                        ((s.slice + 1) * (l.rate * 9 / 10)) / 20 - (s.slice * (l.rate * 9 / 10)) / 20
+                        - r.campaign_slices[s.slice + 1]
+                    END
+                ))) AS n
+            FROM generate_series(0, 19) AS s (slice)
+            CROSS JOIN unnest(keys, rates, are_shared) AS l (key, rate, is_shared)
+            JOIN rate_second r ON r.key = l.key AND r.at_second = this_second
+            GROUP BY s.slice
+        ),
+        open AS (
+            SELECT f.slice,
+                CASE
+                    WHEN this_second + f.slice * interval '50 ms' > at - interval '30 ms'
+                        AND this_second + f.slice * interval '50 ms' < at + ahead
+                    THEN f.n
+                    ELSE 0
+                END AS n
+            FROM free f
+        ),
+        share AS (
+            SELECT o.slice, o.n, (sum(o.n) OVER (ORDER BY o.slice) - o.n)::int AS before
+            FROM open o
+        )
+        SELECT array_agg(greatest(0, least(share.n, coalesce(allowed, missing) - share.before)) ORDER BY share.slice)
+        INTO given
+        FROM share;
+
+        UPDATE rate_second r
+        SET taken = r.taken + total.n,
+            granted = total.n,
+            slices = (
+                SELECT array_agg(old.n + new.n ORDER BY old.slice)
+                FROM unnest(r.slices) WITH ORDINALITY AS old (n, slice)
+                JOIN unnest(given) WITH ORDINALITY AS new (n, slice) USING (slice)
+            ),
+            campaign_slices = CASE WHEN is_campaign THEN (
+                SELECT array_agg(old.n + new.n ORDER BY old.slice)
+                FROM unnest(r.campaign_slices) WITH ORDINALITY AS old (n, slice)
+                JOIN unnest(given) WITH ORDINALITY AS new (n, slice) USING (slice)
+            ) ELSE r.campaign_slices END
+        FROM (SELECT sum(g.n)::int AS n FROM unnest(given) AS g (n)) total
+        WHERE r.key = ANY (keys) AND r.at_second = this_second AND total.n > 0;
+
+        RETURN QUERY
+        SELECT this_second + (g.slice - 1) * interval '50 ms', g.n
+        FROM unnest(given) WITH ORDINALITY AS g (n, slice)
+        WHERE g.n > 0
+        ORDER BY g.slice;
+        missing := missing - (SELECT sum(g.n)::int FROM unnest(given) AS g (n));
+        this_second := this_second + interval '1 s';
+    END LOOP;
+END
+$$;
+
+CREATE FUNCTION pushfleet.test_place(campaign bigint, user_id text, subscriber bigint) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT ('x' || left(md5(campaign || coalesce(':u:' || user_id, ':s:' || subscriber)), 13))::bit(52)::bigint
+        / 4503599627370496::float8
+$$;
+
+CREATE FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone text, fallback text, past_local smallint, begun_at timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+    known text := coalesce((SELECT z.name FROM pushfleet.time_zone z WHERE z.key = lower(zone)), fallback);
+    due timestamptz;
+    day date;
+BEGIN
+    IF known IS NULL THEN
+        RETURN NULL;
+    END IF;
+    BEGIN
+        due := pushfleet.local_instant(wall, known);
+    EXCEPTION WHEN invalid_parameter_value THEN
+        IF fallback IS NULL THEN
+            RETURN NULL;
+        END IF;
+        known := fallback;
+        due := pushfleet.local_instant(wall, known);
+    END;
+    IF due >= begun_at THEN
+        RETURN due;
+    END IF;
+    IF past_local = 0 THEN
+        RETURN begun_at;
+    ELSIF past_local = 1 THEN
+        RETURN '-infinity';
+    END IF;
+    day := pushfleet.local_time(begun_at, known)::date;
+    due := pushfleet.local_instant(day + wall::time, known);
+    IF due < begun_at THEN
+        due := pushfleet.local_instant(day + 1 + wall::time, known);
+    END IF;
+    RETURN due;
+END
 $$;
 
 CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (
@@ -547,6 +1515,7 @@ CREATE TABLE pushfleet.batch (
     settled integer GENERATED ALWAYS AS ((((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt)) STORED,
     marked bit varying NOT NULL,
     doubtful bit varying,
+    variant smallint,
     CONSTRAINT batch_announced CHECK ((((announced >= 0) AND (announced <= size)) AND ((state = ANY (ARRAY[1, 2])) OR (announced = 0)))),
     CONSTRAINT batch_born_done CHECK (((bucket_id IS NOT NULL) OR (state = 2))),
     CONSTRAINT batch_done_when_all CHECK (((state = 2) = ((((((((moved + delivered) + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt) = size))),
@@ -559,7 +1528,7 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_
 
 COMMENT ON COLUMN pushfleet.batch.route_id IS '0: its jobs were skipped for want of one';
 
-COMMENT ON COLUMN pushfleet.batch.tag IS 'Place in its pair''s order, in jobs divided by the run''s weight.';
+COMMENT ON COLUMN pushfleet.batch.tag IS 'Place in its pair''s order, in thousandths of a job divided by the run''s weight.';
 
 COMMENT ON COLUMN pushfleet.batch.holder IS 'The worker process, random at each start; stays when the batch is done.';
 
@@ -588,6 +1557,8 @@ COMMENT ON COLUMN pushfleet.batch.moved IS 'Jobs that left for retry, or for ano
 COMMENT ON COLUMN pushfleet.batch.marked IS 'A bit for each ordinal: it left this batch, by an outcome or to retry.';
 
 COMMENT ON COLUMN pushfleet.batch.doubtful IS 'A bit for each ordinal: it may have left under an earlier epoch or attempt; NULL = none';
+
+COMMENT ON COLUMN pushfleet.batch.variant IS 'Of all its jobs; NULL = no test.';
 
 CREATE TABLE pushfleet.notification (
     shard smallint NOT NULL,
@@ -624,11 +1595,27 @@ CREATE TABLE pushfleet.run (
     audience_as_of timestamp with time zone DEFAULT now() NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     closed_at timestamp with time zone,
+    retry_horizon interval DEFAULT '01:00:00'::interval NOT NULL,
+    paused_at timestamp with time zone,
+    paused_reason smallint,
+    paused_detail text,
+    audience jsonb DEFAULT '{"all": true}'::jsonb NOT NULL,
+    missing_zone smallint DEFAULT 0 NOT NULL,
+    past_local smallint DEFAULT 0 NOT NULL,
+    zone_rules text,
+    is_test boolean DEFAULT false NOT NULL,
+    plan jsonb,
+    variant_bounds double precision[],
+    variant_versions bigint[],
+    one_per_user boolean DEFAULT false NOT NULL,
     CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
     CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
     CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_lane CHECK ((lane = ANY (ARRAY[0, 1]))),
+    CONSTRAINT run_missing_zone CHECK ((missing_zone = ANY (ARRAY[0, 1]))),
+    CONSTRAINT run_past_local CHECK ((past_local = ANY (ARRAY[0, 1, 2]))),
     CONSTRAINT run_rate CHECK ((rate > 0)),
+    CONSTRAINT run_retry_horizon CHECK ((retry_horizon > '00:00:00'::interval)),
     CONSTRAINT run_status CHECK ((status = ANY (ARRAY[1, 2, 3, 4]))),
     CONSTRAINT run_ttl CHECK ((ttl <= '28 days'::interval)),
     CONSTRAINT run_weight CHECK (((weight >= 1) AND (weight <= 1000)))
@@ -646,9 +1633,33 @@ COMMENT ON COLUMN pushfleet.run.announce_window IS 'Ordinals announced at a time
 
 COMMENT ON COLUMN pushfleet.run.local_at IS 'Wall time in each subscriber''s zone; due_at is not used then.';
 
-COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due.';
+COMMENT ON COLUMN pushfleet.run.expand_at IS 'When its expansion may begin: before its earliest batch is due. infinity = when the run before it is over.';
 
 COMMENT ON COLUMN pushfleet.run.audience_as_of IS 'Only who had registered by then is targeted.';
+
+COMMENT ON COLUMN pushfleet.run.retry_horizon IS 'No attempt later than this after a job''s first.';
+
+COMMENT ON COLUMN pushfleet.run.paused_reason IS 'Why it paused itself (pushfleet.reason); NULL = somebody paused it.';
+
+COMMENT ON COLUMN pushfleet.run.paused_detail IS 'The same in a sentence, with figures. No address, no content.';
+
+COMMENT ON COLUMN pushfleet.run.audience IS 'Checked, with segments written out as they were when the run was made. A page compares it with what it compiled.';
+
+COMMENT ON COLUMN pushfleet.run.missing_zone IS 'A subscriber without a valid zone: 0 the app''s zone, 1 skip';
+
+COMMENT ON COLUMN pushfleet.run.past_local IS 'A zone whose hour had passed at expand_at: 0 send now, 1 skip, 2 next day';
+
+COMMENT ON COLUMN pushfleet.run.zone_rules IS 'Fingerprint of every zone''s instant when the run was made: differs where the zone data changed since.';
+
+COMMENT ON COLUMN pushfleet.run.is_test IS 'Sent to named subscribers for a look: left out of reports.';
+
+COMMENT ON COLUMN pushfleet.run.plan IS 'What was expected when the run was made; reports set the result beside it.';
+
+COMMENT ON COLUMN pushfleet.run.variant_bounds IS 'Who gets which variant: the place of the hash of campaign and user, in 0..1, among these bounds. Below the first: held out. NULL = no test.';
+
+COMMENT ON COLUMN pushfleet.run.variant_versions IS 'What each variant says, by its place; in place of content_version.';
+
+COMMENT ON COLUMN pushfleet.run.one_per_user IS 'Of a user''s devices in the audience that can be sent to, the one that registered last.';
 
 CREATE TABLE pushfleet.run_progress (
     shard smallint NOT NULL,
@@ -731,7 +1742,8 @@ CREATE TABLE pushfleet.retry (
     expires_at timestamp with time zone NOT NULL,
     content_version bigint NOT NULL,
     attempts smallint NOT NULL,
-    doubtful boolean NOT NULL
+    doubtful boolean NOT NULL,
+    first_attempt_at timestamp with time zone
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
@@ -760,18 +1772,43 @@ CREATE VIEW pushfleet.accounting_violation AS
 
 COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';
 
+CREATE TABLE pushfleet.answer_minute (
+    credential_id bigint NOT NULL,
+    at_minute timestamp with time zone NOT NULL,
+    worker_id uuid NOT NULL,
+    answers integer NOT NULL,
+    gone integer NOT NULL,
+    foreign_to_us integer NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN pushfleet.answer_minute.gone IS 'Answers that called the address dead.';
+
+COMMENT ON COLUMN pushfleet.answer_minute.foreign_to_us IS 'Answers that called it another project''s or key''s.';
+
 CREATE TABLE pushfleet.app (
     id bigint NOT NULL,
     name text NOT NULL,
     shards smallint[] DEFAULT '{0}'::smallint[] NOT NULL,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0))
+    rate integer,
+    paused_at timestamp with time zone,
+    fcm_mode smallint DEFAULT 0 NOT NULL,
+    CONSTRAINT app_fcm_mode CHECK ((fcm_mode = ANY (ARRAY[0, 1]))),
+    CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0)),
+    CONSTRAINT app_rate CHECK ((rate > 0))
 );
 
 COMMENT ON COLUMN pushfleet.app.shards IS 'Subscribers are spread over these by hash of app and external id.';
 
 COMMENT ON COLUMN pushfleet.app.time_zone IS 'IANA zone for subscribers without one.';
+
+COMMENT ON COLUMN pushfleet.app.rate IS 'Requests a second through all of its routes together; NULL = no limit.';
+
+COMMENT ON COLUMN pushfleet.app.paused_at IS 'Nothing of the app is claimed or begun while this is set.';
+
+COMMENT ON COLUMN pushfleet.app.fcm_mode IS '0 data messages, drawn by the SDK in the app; 1 notification messages, drawn by FCM';
 
 CREATE TABLE pushfleet.app_caller (
     app_id bigint NOT NULL,
@@ -834,12 +1871,18 @@ CREATE TABLE pushfleet.campaign (
     body_hash bytea NOT NULL,
     body jsonb NOT NULL,
     state smallint DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    target_id bigint,
+    next_at timestamp with time zone
 );
 
 COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
 
 COMMENT ON COLUMN pushfleet.campaign.state IS '1 active, 2 refused, 3 over';
+
+COMMENT ON COLUMN pushfleet.campaign.target_id IS 'The one row of subscriber that stands for the topic or condition. It belongs to no app: its app_id is -target_id.';
+
+COMMENT ON COLUMN pushfleet.campaign.next_at IS 'Recurring campaigns: the occurrence that has no run yet. NULL = none.';
 
 ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.campaign_id_seq
@@ -850,15 +1893,45 @@ ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+CREATE TABLE pushfleet.channel (
+    app_id bigint NOT NULL,
+    id text NOT NULL,
+    name text NOT NULL,
+    importance text NOT NULL,
+    description text,
+    sound text,
+    vibration boolean,
+    lights boolean,
+    badge boolean,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT channel_importance CHECK ((importance = ANY (ARRAY['none'::text, 'min'::text, 'low'::text, 'default'::text, 'high'::text])))
+);
+
+COMMENT ON TABLE pushfleet.channel IS 'Android channels: a push that names one describes it, so that the app can create it on the device.';
+
 CREATE TABLE pushfleet.content_version (
     id bigint NOT NULL,
     campaign_id bigint,
     message jsonb NOT NULL,
     delivery jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    app_id bigint,
+    channel jsonb,
+    template_id bigint,
+    revision integer DEFAULT 1 NOT NULL,
+    variant smallint,
+    variant_name text,
     standing_run bigint,
     digest bytea
 );
+
+COMMENT ON COLUMN pushfleet.content_version.channel IS 'The app''s definition of the Android channel that the message names, as it was then.';
+
+COMMENT ON COLUMN pushfleet.content_version.template_id IS 'Where the message was taken from.';
+
+COMMENT ON COLUMN pushfleet.content_version.revision IS 'Counts the edits of a campaign, from 1.';
+
+COMMENT ON COLUMN pushfleet.content_version.variant IS 'Place among the campaign''s variants, from 1; NULL = no test.';
 
 COMMENT ON COLUMN pushfleet.content_version.standing_run IS 'Set when single notifications brought it.';
 
@@ -886,8 +1959,14 @@ CREATE TABLE pushfleet.credential (
     state_since timestamp with time zone DEFAULT now() NOT NULL,
     last_success_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    fault_fingerprint bytea,
+    state_detail text,
+    wave_share real DEFAULT 0.2 NOT NULL,
+    wave_least integer DEFAULT 20 NOT NULL,
     CONSTRAINT credential_state CHECK ((state = ANY (ARRAY[0, 1]))),
-    CONSTRAINT credential_transport CHECK ((transport = ANY (ARRAY[1, 2, 3])))
+    CONSTRAINT credential_transport CHECK ((transport = ANY (ARRAY[1, 2, 3]))),
+    CONSTRAINT credential_wave CHECK (((wave_share > (0)::double precision) AND (wave_share <= (1)::double precision) AND (wave_least > 0)))
 );
 
 COMMENT ON COLUMN pushfleet.credential.transport IS '1 apns, 2 fcm, 3 webpush';
@@ -899,6 +1978,16 @@ COMMENT ON COLUMN pushfleet.credential.endpoint IS 'An origin in place of the pr
 COMMENT ON COLUMN pushfleet.credential.facts IS 'What may be known of it: project, client address, key id.';
 
 COMMENT ON COLUMN pushfleet.credential.state IS '0 ok, 1 paused';
+
+COMMENT ON COLUMN pushfleet.credential.revision IS 'Raised when it opens again: workers then read its file anew.';
+
+COMMENT ON COLUMN pushfleet.credential.fault_fingerprint IS 'Half a SHA-256 of the file that proved useless; stays until another one works or an operator resumes.';
+
+COMMENT ON COLUMN pushfleet.credential.state_detail IS 'What is wrong with it, for people; never a secret.';
+
+COMMENT ON COLUMN pushfleet.credential.wave_share IS 'From this share of the answers of one or five minutes on, those against addresses are a wave.';
+
+COMMENT ON COLUMN pushfleet.credential.wave_least IS 'Fewer answers against addresses are no wave, whatever their share.';
 
 ALTER TABLE pushfleet.credential ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.credential_id_seq
@@ -972,7 +2061,8 @@ CREATE TABLE pushfleet.job (
     ordinal smallint NOT NULL,
     attempts smallint DEFAULT 0 NOT NULL,
     content_version bigint,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    first_attempt_at timestamp with time zone
 )
 PARTITION BY LIST (bucket_id);
 
@@ -981,6 +2071,8 @@ COMMENT ON COLUMN pushfleet.job.number IS 'With the run, the job for life: the s
 COMMENT ON COLUMN pushfleet.job.attempts IS 'Made before it came into this batch.';
 
 COMMENT ON COLUMN pushfleet.job.expires_at IS 'Collected jobs only: theirs differ within a batch.';
+
+COMMENT ON COLUMN pushfleet.job.first_attempt_at IS 'NULL: none was charged before it came into this batch';
 
 CREATE TABLE pushfleet.job_1 (
     batch_id bigint NOT NULL,
@@ -992,7 +2084,8 @@ CREATE TABLE pushfleet.job_1 (
     ordinal smallint NOT NULL,
     attempts smallint DEFAULT 0 NOT NULL,
     content_version bigint,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    first_attempt_at timestamp with time zone
 );
 
 CREATE TABLE pushfleet.lane_clock (
@@ -1032,14 +2125,29 @@ CREATE TABLE pushfleet.rate_second (
     key text NOT NULL,
     at_second timestamp with time zone NOT NULL,
     taken integer NOT NULL,
-    granted integer NOT NULL
+    granted integer NOT NULL,
+    slices integer[] DEFAULT array_fill(0, ARRAY[20]) NOT NULL,
+    campaign_slices integer[] DEFAULT array_fill(0, ARRAY[20]) NOT NULL
 )
 WITH (fillfactor='20');
+
+COMMENT ON COLUMN pushfleet.rate_second.slices IS 'Slots taken of each slice; taken is their sum.';
+
+COMMENT ON COLUMN pushfleet.rate_second.campaign_slices IS 'Those of them that campaigns took.';
 
 CREATE TABLE pushfleet.reason (
     code smallint NOT NULL,
     name text NOT NULL
 );
+
+CREATE TABLE pushfleet.retention (
+    what text NOT NULL,
+    keep interval NOT NULL,
+    CONSTRAINT retention_keep CHECK ((keep >= '1 day'::interval)),
+    CONSTRAINT retention_what CHECK ((what = ANY (ARRAY['delivery'::text, 'attempt'::text, 'batch'::text, 'tally'::text, 'token_tally'::text])))
+);
+
+COMMENT ON TABLE pushfleet.retention IS 'How long each kind of row is kept; tallies outlive the rows that they count.';
 
 CREATE TABLE pushfleet.route (
     id bigint NOT NULL,
@@ -1054,6 +2162,11 @@ CREATE TABLE pushfleet.route (
     backoff interval DEFAULT '00:00:02'::interval NOT NULL,
     paused_reason smallint,
     paused_at timestamp with time zone,
+    ramp interval DEFAULT '00:01:00'::interval NOT NULL,
+    ramp_since timestamp with time zone,
+    slowed_at timestamp with time zone,
+    trips smallint DEFAULT 0 NOT NULL,
+    reopen_at timestamp with time zone,
     CONSTRAINT route_rates CHECK (((rate > 0) AND (slow_rate > 0))),
     CONSTRAINT route_state CHECK ((state = ANY (ARRAY[0, 1, 2])))
 );
@@ -1067,6 +2180,14 @@ COMMENT ON COLUMN pushfleet.route.rate IS 'Requests a second for the whole fleet
 COMMENT ON COLUMN pushfleet.route.slow_rate IS 'A 429 that one worker saw holds for all until slow_until.';
 
 COMMENT ON COLUMN pushfleet.route.backoff IS 'Before the first retry: 10 s for FCM.';
+
+COMMENT ON COLUMN pushfleet.route.ramp IS 'From its first request after a silence to its full rate, above 1,000 a second.';
+
+COMMENT ON COLUMN pushfleet.route.slowed_at IS 'When its slow_rate was last lowered.';
+
+COMMENT ON COLUMN pushfleet.route.trips IS 'Times in a row that its breaker opened; above 0 and open: it is on trial, at a trickle.';
+
+COMMENT ON COLUMN pushfleet.route.reopen_at IS 'When an open breaker lets the next trial begin; NULL = no breaker.';
 
 ALTER TABLE pushfleet.route ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.route_id_seq
@@ -1117,8 +2238,21 @@ CREATE TABLE pushfleet.run_total (
     skipped bigint NOT NULL,
     in_doubt bigint NOT NULL,
     repeat_bound bigint NOT NULL,
+    audited_at timestamp with time zone,
+    audit_problems integer,
     CONSTRAINT run_total_adds_up CHECK ((targeted = ((((((delivered + failed) + unregistered) + expired) + cancelled) + skipped) + in_doubt)))
 );
+
+COMMENT ON COLUMN pushfleet.run_total.audit_problems IS 'Rows that audit() found when the run had been closed; 0 is the good answer.';
+
+CREATE TABLE pushfleet.segment (
+    app_id bigint NOT NULL,
+    name text NOT NULL,
+    audience jsonb NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE pushfleet.segment IS 'Audiences under a name. A run keeps what a segment was when the run was made.';
 
 CREATE TABLE pushfleet.subscriber (
     shard smallint NOT NULL,
@@ -1167,6 +2301,168 @@ ALTER TABLE pushfleet.subscriber ALTER COLUMN id ADD GENERATED BY DEFAULT AS IDE
     CACHE 1
 );
 
+CREATE TABLE pushfleet.tally (
+    hour timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    route_id bigint NOT NULL,
+    content_version bigint NOT NULL,
+    n bigint NOT NULL,
+    attempts bigint NOT NULL,
+    outcome smallint NOT NULL,
+    reason smallint NOT NULL,
+    variant smallint NOT NULL,
+    asked text NOT NULL,
+    served text NOT NULL
+)
+WITH (fillfactor='80');
+
+COMMENT ON COLUMN pushfleet.tally.route_id IS '0: skipped before a route was chosen';
+
+COMMENT ON COLUMN pushfleet.tally.attempts IS 'Made by these jobs, all together.';
+
+COMMENT ON COLUMN pushfleet.tally.asked IS 'The subscriber''s language as it was when counted: lower case, hyphens; "other" if it is no language tag';
+
+COMMENT ON COLUMN pushfleet.tally.served IS 'The variant of the message that was sent, as its author spelled it.';
+
+CREATE TABLE pushfleet.tally_latency (
+    hour timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    route_id bigint NOT NULL,
+    n bigint NOT NULL,
+    kind smallint NOT NULL,
+    class smallint NOT NULL,
+    CONSTRAINT tally_latency_kind CHECK ((kind = ANY (ARRAY[1, 2])))
+)
+WITH (fillfactor='80');
+
+COMMENT ON COLUMN pushfleet.tally_latency.kind IS '1 from due to sent, 2 from sent to answered';
+
+CREATE TABLE pushfleet.tally_mark (
+    shard smallint NOT NULL,
+    folded_until timestamp with time zone NOT NULL
+)
+WITH (fillfactor='20');
+
+CREATE VIEW pushfleet.tally_violation AS
+ SELECT total.run_id,
+    total.targeted,
+    COALESCE(counted.n, (0)::numeric) AS counted
+   FROM ((pushfleet.run_total total
+     JOIN pushfleet.run ON ((run.id = total.run_id)))
+     CROSS JOIN LATERAL ( SELECT sum(t.n) AS n
+           FROM pushfleet.tally t
+          WHERE (t.run_id = total.run_id)) counted)
+  WHERE ((run.closed_at < ( SELECT min(m.folded_until) AS min
+           FROM pushfleet.tally_mark m)) AND (COALESCE(counted.n, (0)::numeric) <> (total.targeted)::numeric));
+
+COMMENT ON VIEW pushfleet.tally_violation IS 'Always empty: a row is a run whose deliveries were miscounted.';
+
+CREATE TABLE pushfleet.template (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    message jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT template_version CHECK ((version > 0))
+);
+
+ALTER TABLE pushfleet.template ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.template_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.time_zone (
+    key text NOT NULL,
+    name text NOT NULL
+);
+
+COMMENT ON TABLE pushfleet.time_zone IS 'Zones by lower-case name. A name that is not here, such as XYZ-9, is no zone.';
+
+CREATE TABLE pushfleet.token_change (
+    id bigint NOT NULL,
+    shard smallint NOT NULL,
+    subscriber_id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    credential_id bigint NOT NULL,
+    run_id bigint NOT NULL,
+    address_version integer NOT NULL,
+    evidence smallint NOT NULL,
+    reason smallint NOT NULL,
+    status smallint,
+    gone_since timestamp with time zone,
+    from_state smallint NOT NULL,
+    to_state smallint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    verdict smallint NOT NULL,
+    verdict_at timestamp with time zone,
+    CONSTRAINT token_change_verdict CHECK (((verdict >= 0) AND (verdict <= 4)))
+);
+
+COMMENT ON COLUMN pushfleet.token_change.address_version IS 'Of the address that was used: compared before each move.';
+
+COMMENT ON COLUMN pushfleet.token_change.evidence IS '1 gone, 2 foreign, 3 suspicious, 4 sound';
+
+COMMENT ON COLUMN pushfleet.token_change.gone_since IS 'By the provider''s clock, else when the request began. Who registered then or later stayed.';
+
+COMMENT ON COLUMN pushfleet.token_change.verdict IS '0 waits to be judged, 1 stands, 2 taken back, 3 void: the address moved on, 4 held: part of a wave';
+
+ALTER TABLE pushfleet.token_change ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.token_change_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pushfleet.token_tally (
+    counted_at timestamp with time zone NOT NULL,
+    app_id bigint NOT NULL,
+    transport smallint NOT NULL,
+    state smallint NOT NULL,
+    registered_month date NOT NULL,
+    seen_days smallint NOT NULL,
+    n bigint NOT NULL
+);
+
+COMMENT ON COLUMN pushfleet.token_tally.seen_days IS 'Upper bound of days since it was last seen: 1, 7, 30, 90, 270, 32767; -1 = never reported';
+
+CREATE TABLE pushfleet.token_wave (
+    id bigint NOT NULL,
+    credential_id bigint NOT NULL,
+    evidence smallint NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    to_at timestamp with time zone NOT NULL,
+    answers bigint NOT NULL,
+    against bigint NOT NULL,
+    paused_runs bigint[] DEFAULT '{}'::bigint[] NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    opened_at timestamp with time zone DEFAULT now() NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT token_wave_evidence CHECK ((evidence = ANY (ARRAY[1, 2]))),
+    CONSTRAINT token_wave_state CHECK ((state = ANY (ARRAY[0, 1, 2])))
+);
+
+COMMENT ON COLUMN pushfleet.token_wave.answers IS 'Of the worst minutes: all, and those against addresses.';
+
+COMMENT ON COLUMN pushfleet.token_wave.paused_runs IS 'Each was paused once; who resumes it is obeyed.';
+
+COMMENT ON COLUMN pushfleet.token_wave.state IS '0 open, 1 taken back, 2 accepted';
+
+ALTER TABLE pushfleet.token_wave ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.token_wave_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE pushfleet.worker (
     id uuid NOT NULL,
     lease_until timestamp with time zone NOT NULL,
@@ -1182,6 +2478,9 @@ ALTER TABLE ONLY pushfleet.job ATTACH PARTITION pushfleet.job_1 FOR VALUES IN (1
 
 ALTER TABLE ONLY pushfleet.access_token
     ADD CONSTRAINT access_token_pkey PRIMARY KEY (credential_id);
+
+ALTER TABLE ONLY pushfleet.answer_minute
+    ADD CONSTRAINT answer_minute_pkey PRIMARY KEY (credential_id, at_minute, worker_id);
 
 ALTER TABLE ONLY pushfleet.app_caller
     ADD CONSTRAINT app_caller_pkey PRIMARY KEY (app_id, caller);
@@ -1203,6 +2502,9 @@ ALTER TABLE ONLY pushfleet.campaign
 
 ALTER TABLE ONLY pushfleet.campaign
     ADD CONSTRAINT campaign_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.channel
+    ADD CONSTRAINT channel_pkey PRIMARY KEY (app_id, id);
 
 ALTER TABLE ONLY pushfleet.content_version
     ADD CONSTRAINT content_version_pkey PRIMARY KEY (id);
@@ -1240,6 +2542,9 @@ ALTER TABLE ONLY pushfleet.reason
 ALTER TABLE ONLY pushfleet.reason
     ADD CONSTRAINT reason_pkey PRIMARY KEY (code);
 
+ALTER TABLE ONLY pushfleet.retention
+    ADD CONSTRAINT retention_pkey PRIMARY KEY (what);
+
 ALTER TABLE ONLY pushfleet.retry
     ADD CONSTRAINT retry_pkey PRIMARY KEY (shard, run_id, number);
 
@@ -1264,11 +2569,46 @@ ALTER TABLE ONLY pushfleet.run_route
 ALTER TABLE ONLY pushfleet.run_total
     ADD CONSTRAINT run_total_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY pushfleet.segment
+    ADD CONSTRAINT segment_pkey PRIMARY KEY (app_id, name);
+
+ALTER TABLE pushfleet.subscriber
+    ADD CONSTRAINT subscriber_is_no_topic CHECK (((app_id < 0) OR (transport <> 2) OR (("left"(address, 8) <> '/topics/'::text) AND ("left"(address, 10) <> 'condition:'::text)))) NOT VALID;
+
 ALTER TABLE ONLY pushfleet.subscriber
     ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
 
+ALTER TABLE ONLY pushfleet.tally_latency
+    ADD CONSTRAINT tally_latency_pkey PRIMARY KEY (run_id, hour, route_id, kind, class);
+
+ALTER TABLE ONLY pushfleet.tally_mark
+    ADD CONSTRAINT tally_mark_pkey PRIMARY KEY (shard);
+
+ALTER TABLE ONLY pushfleet.tally
+    ADD CONSTRAINT tally_pkey PRIMARY KEY (run_id, hour, route_id, outcome, reason, content_version, variant, asked, served);
+
+ALTER TABLE ONLY pushfleet.template
+    ADD CONSTRAINT template_app_id_name_version_key UNIQUE (app_id, name, version);
+
+ALTER TABLE ONLY pushfleet.template
+    ADD CONSTRAINT template_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.time_zone
+    ADD CONSTRAINT time_zone_pkey PRIMARY KEY (key);
+
+ALTER TABLE ONLY pushfleet.token_change
+    ADD CONSTRAINT token_change_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pushfleet.token_tally
+    ADD CONSTRAINT token_tally_pkey PRIMARY KEY (app_id, counted_at, transport, state, registered_month, seen_days);
+
+ALTER TABLE ONLY pushfleet.token_wave
+    ADD CONSTRAINT token_wave_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pushfleet.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
+
+CREATE INDEX answer_minute_by_time ON pushfleet.answer_minute USING btree (at_minute);
 
 CREATE INDEX batch_by_bucket ON pushfleet.batch USING btree (bucket_id) WHERE (state = ANY (ARRAY[0, 1, 5]));
 
@@ -1281,6 +2621,8 @@ CREATE INDEX batch_held ON pushfleet.batch USING btree (shard, holder, claim_no)
 CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id, tag) WHERE (state = 0);
 
 CREATE INDEX batch_scheduled ON pushfleet.batch USING btree (shard, due_at) WHERE (state = 5);
+
+CREATE INDEX campaign_next ON pushfleet.campaign USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (state = 1));
 
 CREATE INDEX content_version_by_campaign ON pushfleet.content_version USING btree (campaign_id);
 
@@ -1310,9 +2652,13 @@ CREATE INDEX run_progress_by_run ON pushfleet.run_progress USING btree (run_id);
 
 CREATE INDEX run_progress_unexpanded ON pushfleet.run_progress USING btree (shard, run_id) WHERE (NOT expanded);
 
+CREATE INDEX run_queued ON pushfleet.run USING btree (campaign_id) WHERE ((expand_at = 'infinity'::timestamp with time zone) AND (status = 1));
+
 CREATE INDEX run_route_head ON pushfleet.run_route USING btree (shard, lane, head) WHERE (head IS NOT NULL);
 
 CREATE UNIQUE INDEX run_standing ON pushfleet.run USING btree (app_id, occurrence_at, in_doubt) WHERE standing;
+
+CREATE INDEX run_total_unaudited ON pushfleet.run_total USING btree (run_id) WHERE (audited_at IS NULL);
 
 CREATE INDEX subscriber_by_app ON pushfleet.subscriber USING btree (shard, app_id, id);
 
@@ -1320,23 +2666,61 @@ CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_
 
 CREATE UNIQUE INDEX subscriber_external ON pushfleet.subscriber USING btree (shard, app_id, external_id);
 
+CREATE INDEX tally_by_hour ON pushfleet.tally USING btree (hour);
+
+CREATE INDEX tally_latency_by_hour ON pushfleet.tally_latency USING btree (hour);
+
+CREATE INDEX token_change_by_credential ON pushfleet.token_change USING btree (credential_id, at);
+
+CREATE INDEX token_change_by_subscriber ON pushfleet.token_change USING btree (shard, subscriber_id);
+
+CREATE INDEX token_change_open ON pushfleet.token_change USING btree (at) WHERE (verdict = 0);
+
+CREATE INDEX token_change_over ON pushfleet.token_change USING btree (verdict_at) WHERE (verdict = ANY (ARRAY[1, 2, 3]));
+
+CREATE UNIQUE INDEX token_wave_open ON pushfleet.token_wave USING btree (credential_id, evidence) WHERE (state = 0);
+
+CREATE TRIGGER campaign_has_target BEFORE INSERT ON pushfleet.campaign FOR EACH ROW EXECUTE FUNCTION pushfleet.make_campaign_target();
+
+CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_version FOR EACH ROW EXECUTE FUNCTION pushfleet.complete_content_version();
+
+CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
+
+REVOKE ALL ON FUNCTION pushfleet.audit_next() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pushfleet.cancel_notification(which bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.check_options(options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.check_recipient(recipient jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pushfleet.count_tokens() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pushfleet.ensure_standing_runs() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pushfleet.expired_days() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.forget_old(at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.instant_or_null(value text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.keep_message(which bigint, message jsonb, delivery jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pushfleet.language_label(language text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.latency_class(milliseconds double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 

@@ -24,6 +24,10 @@ final class HeldBatch {
     private(set) var announced: Int
     /// The run is running and the route is open, as the last flush said.
     var isLive = true
+    /// When the statement was asked for that last said so: its claim, or a flush that named it.
+    var confirmedAt: ContinuousClock.Instant
+    /// A rate holds: each job needs a slot.
+    var isPaced: Bool
     /// First job that was not begun yet.
     private(set) var next = 0
     /// Jobs that came back without having left, by index, lowest first.
@@ -48,7 +52,9 @@ final class HeldBatch {
         self.messages = messages
         self.jobs = jobs
         announced = claimed.announced
+        isPaced = claimed.terms.isPaced
         movedAt = now
+        confirmedAt = now
         var indices = [Int16](repeating: -1, count: claimed.size)
         for (index, job) in jobs.enumerated() { indices[Int(job.ordinal)] = Int16(index) }
         self.indices = indices
@@ -56,6 +62,21 @@ final class HeldBatch {
 
     /// A batch that lapsed twice is sent one job at a time, so that a third lapse names the poisonous one.
     var isSuspect: Bool { claimed.lapses >= 2 }
+
+    /// Nothing of it may have left without its outcome being recorded: it goes back without a doubt.
+    var isRecorded: Bool { inFlight == 0 && unrecorded.isEmpty }
+    var pair: Pair { Pair(run: claimed.run, route: claimed.route) }
+
+    /// Jobs that may be begun now: announced, or come back.
+    var beginnable: Int {
+        var count = returned.count
+        var index = next
+        while index < jobs.count, Int(jobs[index].ordinal) < announced {
+            count += 1
+            index += 1
+        }
+        return count
+    }
 
     /// Jobs that wait to be begun.
     var waiting: Int { jobs.count - next + returned.count }
@@ -104,6 +125,14 @@ final class HeldBatch {
         let room = claimed.announceWindow - inFlight - returned.count
         return max(announced, min(claimed.size, first + max(0, room)))
     }
+}
+
+/// A batch whose jobs are being read.
+struct OpeningBatch {
+    let claimed: ClaimedBatch
+    /// When the statement was asked for that last said that it is live: its claim, or a flush that named it.
+    var confirmedAt: ContinuousClock.Instant
+    var isLive = true
 }
 
 extension Array {

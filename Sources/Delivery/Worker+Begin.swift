@@ -4,24 +4,39 @@ import Threading
 
 extension Worker {
     /// Begins whatever may be begun: announced, live, fresh, and as much as the transports have room for.
-    func pump() {
+    /// - Parameter lookingForWork: whether a claim may be worth while now.
+    func pump(lookingForWork: Bool = true) {
         guard phase == .working, !isDraining else { return }
         let now = clock.now
-        for number in order {
-            guard let batch = held[number], batch.isLive else { continue }
-            guard let fresh = shards[batch.claimed.shard]?.freshSince else { continue }
-            let gate = fresh + configuration.freshness
-            guard gate > now else { continue }
-            var room = batch.transport.capacity * 5 / 4 - inFlightOf(batch.transport)
-            while room > 0 {
-                let begun = beginChunk(of: batch, atMost: min(room, configuration.chunk), gate: gate, now: now)
-                guard begun > 0 else { break }
-                room -= begun
+        for lane in [Lane.transactional, .campaign] {
+            for number in order {
+                guard let batch = held[number], batch.claimed.terms.lane == lane else { continue }
+                begin(batch, now: now)
             }
         }
-        if waiting < configuration.prefetch { claimWanted.signal() }
+        if lookingForWork, waiting < configuration.prefetch { claimWanted.signal() }
         if held.values.contains(where: { !$0.unrecorded.isEmpty && $0.inFlight == 0 && $0.waiting == 0 }) {
             flushWanted.signal()
+        }
+    }
+
+    private func begin(_ batch: HeldBatch, now: ContinuousClock.Instant) {
+        guard batch.isLive, batch.waiting > 0, let fresh = shards[batch.claimed.shard]?.freshSince else { return }
+        // A pulse answered before it was held said nothing of this batch: its claim may be older.
+        let gate = min(fresh, batch.confirmedAt) + configuration.freshness
+        guard gate > now, !batch.isPaced || hasDueSlots(for: batch, now: now) else { return }
+        // Campaigns leave a part of what a transport can have in flight to the transactional lane.
+        let capacity = batch.transport.capacity
+        let kept = batch.claimed.terms.lane == .campaign ? capacity / max(1, configuration.laneShare) : 0
+        var room = capacity * 5 / 4 - kept - inFlightOf(batch.transport)
+        while room > 0 {
+            let most = min(room, configuration.chunk)
+            let begun =
+                batch.isPaced
+                ? beginPaced(batch, atMost: most, gate: gate, now: now)
+                : beginChunk(of: batch, atMost: most, gate: gate, now: now)
+            guard begun > 0 else { break }
+            room -= begun
         }
     }
 
@@ -30,7 +45,7 @@ extension Worker {
     }
 
     /// Returns how many jobs it took from the batch, sent or settled.
-    private func beginChunk(
+    func beginChunk(
         of batch: HeldBatch, atMost limit: Int, gate: ContinuousClock.Instant, now: ContinuousClock.Instant
     ) -> Int {
         let databaseNow = databaseClock.instant(at: now)
@@ -63,6 +78,7 @@ extension Worker {
         }
         guard let saying, let message = batch.messages.message(saying) else { return taken }
         batch.movedAt = now
+        noteBegun(outgoing.count, on: batch.route.id, now: now)
         checkpoints.reach(.beforeSend)
         batch.transport.send(outgoing, of: message, beginBefore: gate, to: sink)
         checkpoints.reach(.afterSend)

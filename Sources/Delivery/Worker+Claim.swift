@@ -22,11 +22,11 @@ extension Worker {
                 misses += 1
                 logger.warning("claim failed", metadata: ["error": "\(error)"])
             }
-            await claimWanted.wait(until: clock.now + idleWait(misses))
+            await claimRest.wait(until: clock.now + idleWait(misses))
         }
     }
 
-    private var hasRoom: Bool { waiting < configuration.prefetch }
+    private var hasRoom: Bool { waiting < configuration.prefetch && held.count < configuration.mostBatches }
 
     /// Short after work was found, so that a run that is being expanded is followed closely; longer when idle.
     private func idleWait(_ misses: Int) -> Duration {
@@ -39,7 +39,10 @@ extension Worker {
         for shard in shards.keys.sorted() where hasRoom && !isDraining {
             try await readHeads(of: shard)
             for lane in [Lane.transactional, .campaign] {
-                guard let pairs = shards[shard]?.heads[lane], !pairs.isEmpty else { continue }
+                let sated = sated
+                guard let pairs = shards[shard]?.heads[lane]?.filter({ !sated.contains($0) }), !pairs.isEmpty else {
+                    continue
+                }
                 if try await claim(in: shard, naming: pairs) {
                     found = true
                     break
@@ -51,16 +54,23 @@ extension Worker {
 
     /// Which pairs to name, read anew once a second, and more often while the known ones have nothing.
     private func readHeads(of shard: Shard) async throws {
-        let known = shards[shard]?.heads.values.contains { !$0.isEmpty } ?? false
+        let sated = sated
+        let known = shards[shard]?.heads.values.contains { $0.contains { !sated.contains($0) } } ?? false
         let age = known ? Duration.seconds(1) : .milliseconds(100)
         if let readAt = shards[shard]?.headsReadAt, readAt + age > clock.now { return }
-        for lane in Lane.allCases { shards[shard]?.heads[lane] = try await store.heads(of: shard, lane: lane) }
+        for lane in Lane.allCases {
+            // First read, then assigned: written as one, the access to `shards` begins before the await and lasts
+            // through it, while other loops of this actor change it.
+            let heads = try await store.heads(of: shard, lane: lane, without: sated)
+            shards[shard]?.heads[lane] = heads
+        }
         shards[shard]?.headsReadAt = clock.now
     }
 
     private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
         let claimed: ClaimedBatch?
+        let asked = clock.now
         do {
             claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
         } catch {
@@ -68,13 +78,14 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
+        metrics.claimed(lane: .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil
             return false
         }
         // Known from here on: a flush that runs while its jobs are read must not take it for a stranger.
-        opening[claimed.id] = claimed
+        opening[claimed.id] = OpeningBatch(claimed: claimed, confirmedAt: asked)
         shards[shard]?.noteAnswered(number)
         do {
             let collected = claimed.isCollected ? try await lane?.contentVersions(of: claimed) : nil
@@ -91,6 +102,12 @@ extension Worker {
         guard let route = try await store.route(claimed.route) else {
             return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
         }
+        // Paused since, or collected: it waits in the ordinary claim's way.
+        guard route.state == .open else { return await giveBack(claimed, begun: 0, notBefore: nil) }
+        noteOpened(route)
+        if await hasUselessFile(route.credential) {
+            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+        }
         let transport: any Transport
         do {
             transport = try await transports.transport(for: route)
@@ -98,21 +115,28 @@ extension Worker {
             logger.error(
                 "credential unusable",
                 metadata: ["credential": "\(route.credential.name)", "error": "\(unavailable)"])
-            try await store.pause(credential: route.credential.id, reason: unavailable.reason)
-            return await giveBack(claimed, begun: 0, notBefore: .seconds(10))
+            let fault = CredentialFault(
+                reason: unavailable.reason, detail: unavailable.description,
+                fingerprint: await transports.fingerprint(of: route.credential))
+            try await store.pause(credential: route.credential.id, fault: fault)
+            return await giveBack(claimed, begun: 0, notBefore: nil)
         }
         var entries: [ContentVersion.ID: PreparedMessages.Entry] = [:]
         for version in versions {
-            entries[version] = try await message(version, route: route, transport: transport)
+            let entry = try await message(version, route: route, transport: transport)
+            entries[version] = entry
         }
         let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
         let jobs = try await store.jobs(of: claimed, attributes: messages.names)
         let otherRoutes = try await otherRoutes(of: jobs, than: route)
-        guard opening.removeValue(forKey: claimed.id) != nil else { return }  // lost meanwhile, as a pulse learned
+        // Lost meanwhile, as a pulse learned.
+        guard let opened = opening.removeValue(forKey: claimed.id) else { return }
         lastNumber &+= 1
         let batch = HeldBatch(
             number: lastNumber, claimed: claimed, jobs: jobs, route: route, otherRoutes: otherRoutes,
             transport: transport, messages: messages, now: clock.now)
+        batch.confirmedAt = opened.confirmedAt
+        batch.isLive = opened.isLive
         held[batch.number] = batch
         // Single notifications go before campaigns.
         order.insert(batch.number, at: claimed.isCollected ? 0 : order.endIndex)

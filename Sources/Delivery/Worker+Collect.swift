@@ -38,6 +38,7 @@ extension Worker {
 
     private func collect(from shard: Shard, of lane: any LaneStore) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
+        let asked = clock.now
         let collected: [CollectedBatch]
         do {
             collected = try await lane.collect(
@@ -46,7 +47,9 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
-        for one in collected { opening[one.batch.id] = one.batch }
+        metrics.claimed(
+            lane: .transactional, jobs: collected.reduce(0) { $0 + $1.batch.size }, took: clock.now - asked)
+        for one in collected { opening[one.batch.id] = OpeningBatch(claimed: one.batch, confirmedAt: asked) }
         shards[shard]?.noteAnswered(number)
         for one in collected {
             do {

@@ -6,19 +6,22 @@ import Threading
 extension Worker {
     /// SIGTERM: begins nothing more, records what is answered and hands back the rest, which costs no attempt. Past the
     /// limit, or at a second signal, what is unanswered goes back as doubtful.
-    func drain() async {
+    func drain() {
         if phase == .working {
             phase = .draining
             logger.info("draining", metadata: ["in_flight": "\(inFlight)", "batches": "\(held.count)"])
             drainUntil = clock.now + configuration.drainLimit
         }
-        for batch in order.compactMap({ held[$0] }) where batch.inFlight == 0 && batch.unrecorded.isEmpty {
-            await giveBack(batch.claimed, begun: 0, notBefore: nil)
+        for batch in order.compactMap({ held[$0] }) where batch.isRecorded {
+            giveBackSoon(batch.claimed, begun: 0, notBefore: nil)
             remove(batch)
         }
-        if held.isEmpty || Task.isCancelled || clock.now > drainUntil {
+        if (held.isEmpty && returning.isEmpty) || Task.isCancelled || clock.now > drainUntil {
             phase = .over
             arrived.signal()
+            choresWanted.signal()
+            slotsWanted.signal()
+            paceWanted.signal()
         } else if inFlight == 0 {
             flushWanted.signal()
         }
@@ -28,12 +31,18 @@ extension Worker {
     func leave() async {
         // Shielded: cancellation must not lose the record of what already left.
         await Task {
-            for shard in shards.keys.sorted() { await flush(shard) }
+            for _ in 0..<2 {
+                for shard in shards.keys.sorted() { await flush(shard) }
+                if held.values.allSatisfy({ $0.unrecorded.isEmpty }) { break }
+            }
             for batch in order.compactMap({ held[$0] }) {
-                await giveBack(batch.claimed, begun: batch.inFlight == 0 ? 0 : batch.begun, notBefore: nil)
+                giveBackSoon(batch.claimed, begun: batch.isRecorded ? 0 : batch.begun, notBefore: nil)
                 remove(batch)
             }
-            for batch in opening.values { await giveBack(batch, begun: 0, notBefore: nil) }
+            for batch in opening.values { giveBackSoon(batch.claimed, begun: 0, notBefore: nil) }
+            await doChores()
+            // Again, should the first pass have met a connection that had just broken.
+            if !returning.isEmpty { await doChores() }
             await transports.close(by: clock.now + .seconds(1))
         }.value
     }

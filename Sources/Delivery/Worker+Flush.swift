@@ -10,10 +10,11 @@ extension Worker {
         while phase != .over {
             await flushWanted.wait(until: nextPulse)
             await pauseFaultyCredentials()
+            await reportRoutes()
             for shard in shards.keys.sorted() { await flush(shard) }
-            await giveBackWhatIsStuck()
+            giveBackWhatIsStuck()
             pump()
-            if isDraining { await drain() }
+            if isDraining { drain() }
         }
     }
 
@@ -40,79 +41,77 @@ extension Worker {
                 Flush.Held(
                     batch: $0.claimed.id, epoch: $0.claimed.epoch, announce: Int32($0.wantedAnnouncement))
             }
-            + opening.values.filter { $0.shard == shard }.map {
+            + opening.values.map(\.claimed).filter { $0.shard == shard }.map {
                 Flush.Held(batch: $0.id, epoch: $0.epoch, announce: Int32($0.announced))
             }
+        // On their way back they are no strangers: what may have left of them goes with the hand-back alone.
+        let leaving = returning.values.map(\.batch).filter { $0.shard == shard }.map {
+            Flush.Held(batch: $0.id, epoch: $0.epoch, announce: 0)
+        }
         let flush = Flush(
-            shard: shard, answeredClaims: answered, checkedClaims: state.checkedClaims, held: named, items: items)
+            shard: shard, answeredClaims: answered, checkedClaims: state.checkedClaims, held: named + leaving,
+            items: items)
         let asked = clock.now
         shards[shard]?.flushedAt = asked
         do {
             let states = try await store.flush(flush, worker: identity, lease: configuration.lease)
+            metrics.flushed(items: items.count, took: clock.now - asked, failed: false)
+            metrics.holds(inFlight: inFlight, waiting: waiting)
             shards[shard]?.freshSince = asked
             shards[shard]?.noteChecked(answered, longestStatement: .seconds(30), now: asked)
-            take(states, named: Set(named.map(\.batch)), of: batches, recorded: counts)
+            take(states, named: Set(named.map(\.batch)), of: batches, recorded: counts, asked: asked)
         } catch {
+            metrics.flushed(items: items.count, took: clock.now - asked, failed: true)
             logger.warning("flush failed", metadata: ["error": "\(error)", "unrecorded": "\(items.count)"])
         }
     }
 
     private func take(
-        _ states: [Flush.State], named: Set<Batch.ID>, of batches: [HeldBatch], recorded: [UInt32: Int]
+        _ states: [Flush.State], named: Set<Batch.ID>, of batches: [HeldBatch], recorded: [UInt32: Int],
+        asked: ContinuousClock.Instant
     ) {
         let answers = Dictionary(states.map { ($0.batch, $0) }) { first, _ in first }
-        for (id, _) in opening where named.contains(id) && answers[id] == nil { opening[id] = nil }
+        for id in opening.keys where named.contains(id) {
+            guard let answer = answers[id] else {
+                opening[id] = nil
+                continue
+            }
+            opening[id]?.confirmedAt = asked
+            opening[id]?.isLive = answer.run == .running && answer.route == .open
+        }
         for batch in batches {
             guard let answer = answers[batch.claimed.id] else {
                 // Rescued meanwhile, or closed by an earlier flush whose reply was lost.
+                metrics.lost(batches: 1)
                 remove(batch)
                 continue
             }
             batch.unrecorded.removeFirst(recorded[batch.number] ?? 0)
             batch.noteAnnounced(Int(answer.announced))
-            batch.isLive = answer.run == .running && answer.route == .open
+            batch.confirmedAt = asked
+            batch.isLive =
+                answer.run == .running && answer.route == .open && routeFlows[batch.route.id]?.tripped == nil
+            if answer.isPaced, !batch.isPaced { slotsWanted.signal() }
+            batch.isPaced = answer.isPaced
             if answer.state == .done { remove(batch) }
         }
         claimWanted.signal()
     }
 
     /// Paused, cancelled, or nothing of it can be begun: what was answered is recorded, the rest is somebody else's.
-    private func giveBackWhatIsStuck() async {
+    private func giveBackWhatIsStuck() {
         let now = clock.now
-        for batch in order.compactMap({ held[$0] }) where batch.inFlight == 0 && batch.unrecorded.isEmpty {
+        for batch in order.compactMap({ held[$0] }) where batch.isRecorded {
             let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
             guard isFresh else { continue }
             if !batch.isLive {
-                await giveBack(batch.claimed, begun: 0, notBefore: nil)
+                giveBackSoon(batch.claimed, begun: 0, notBefore: suspension(of: batch.route.id))
                 remove(batch)
             } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {
                 logger.info("nothing could be begun", metadata: ["route": "\(batch.route.id)"])
-                await giveBack(batch.claimed, begun: 0, notBefore: .seconds(2))
+                giveBackSoon(batch.claimed, begun: 0, notBefore: .seconds(2))
                 remove(batch)
             }
-        }
-    }
-
-    private func pauseFaultyCredentials() async {
-        for (credential, reason) in faultyCredentials {
-            do {
-                try await store.pause(credential: credential, reason: reason)
-                logger.error(
-                    "credential paused", metadata: ["credential": "\(credential)", "reason": "\(reason.name)"])
-                faultyCredentials[credential] = nil
-            } catch {
-                logger.warning("credential not paused yet", metadata: ["error": "\(error)"])
-            }
-        }
-    }
-
-    /// Hands a batch back. Should the call fail, the lease runs out instead.
-    func giveBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?) async {
-        opening[batch.id] = nil
-        do {
-            try await store.handBack(batch, begun: begun, notBefore: notBefore, worker: identity)
-        } catch {
-            logger.warning("batch not handed back", metadata: ["batch": "\(batch.id)", "error": "\(error)"])
         }
     }
 }

@@ -5,8 +5,8 @@ import Threading
 
 /// Claims batches, sends their jobs and records what became of each.
 ///
-/// Three loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes
-/// results as transports report them, one flushes outcomes and beats the pulse. Nothing of value lives here alone: what is
+/// Loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes results as
+/// transports report them, one flushes outcomes and beats the pulse, one does what no heartbeat may wait for. Nothing of value lives here alone: what is
 /// not recorded is found again by whoever holds the batch next.
 package actor Worker: Service {
     let store: any BatchStore
@@ -14,6 +14,7 @@ package actor Worker: Service {
     let transports: any TransportDirectory
     let configuration: WorkerConfiguration
     let checkpoints: Checkpoints
+    let metrics: any DeliveryMetrics
     var logger: Logger
     package nonisolated let identity: WorkerID
     let clock = ContinuousClock()
@@ -23,14 +24,24 @@ package actor Worker: Service {
     let arrived = Wakeup()
     let flushWanted = Wakeup()
     let claimWanted = Wakeup()
+    /// Waits after a claim that found nothing: only the end cuts it short.
+    let claimRest = Wakeup()
+    let slotsWanted = Wakeup()
+    let paceWanted = Wakeup()
+    let credentialsWanted = Wakeup()
     let collectWanted = Wakeup()
+    let choresWanted = Wakeup()
 
     var held: [UInt32: HeldBatch] = [:]
     /// In the order of their claims, which is the order in which their jobs begin.
     var order: [UInt32] = []
     var lastNumber: UInt32 = 0
     /// Claimed, and their jobs are being read.
-    var opening: [Batch.ID: ClaimedBatch] = [:]
+    var opening: [Batch.ID: OpeningBatch] = [:]
+    var returning: [Batch.ID: Chores.Returning] = [:]
+    var evidence: [Shard: [AddressAnswer]] = [:]
+    var refusals: [Run.ID: RefusalStreak] = [:]
+    var runsToPause: [Run.ID: RefusalStreak] = [:]
     var shards: [Shard: ShardState] = [:]
     var prepared = PreparedMessages()
     var databaseClock: DatabaseClock
@@ -39,7 +50,11 @@ package actor Worker: Service {
     /// Begun and not answered, of the batches that are held.
     var inFlight: Int { held.values.reduce(0) { $0 + $1.inFlight } }
     /// Credentials whose pause was asked for and is not confirmed yet.
-    var faultyCredentials: [Credential.ID: Reason] = [:]
+    var faultyCredentials: [Credential.ID: (credential: CredentialReference, reason: Reason)] = [:]
+    var routeFlows: [Route.ID: RouteFlow] = [:]
+    var paces: [Pair: Pace] = [:]
+    /// Uniform in 0..<1, for backoff.
+    let draw: @Sendable () -> Double
 
     enum Phase { case working, draining, over }
 
@@ -62,9 +77,12 @@ package actor Worker: Service {
     /// - Parameters:
     ///   - identity: 128 random bits made by the caller at this very start.
     ///   - lane: the transactional lane; nil = this worker sends campaigns only.
+    ///   - draw: uniform in 0..<1, for the jitter of retries.
     package init(
         identity: WorkerID, store: any BatchStore, lane: (any LaneStore)? = nil, transports: any TransportDirectory,
-        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none, logger: Logger
+        configuration: WorkerConfiguration = WorkerConfiguration(), checkpoints: Checkpoints = .none,
+        metrics: any DeliveryMetrics = NoDeliveryMetrics(),
+        draw: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
     ) {
         self.identity = identity
         self.store = store
@@ -72,6 +90,8 @@ package actor Worker: Service {
         self.transports = transports
         self.configuration = configuration
         self.checkpoints = checkpoints
+        self.metrics = metrics
+        self.draw = draw
         self.logger = logger
         self.logger[metadataKey: "worker"] = "\(identity)"
         databaseClock = DatabaseClock(reading: Instant(microseconds: 0), takenAt: clock.now)
@@ -87,6 +107,10 @@ package actor Worker: Service {
                 if let lane = self.lane { loops.addTask { await self.collectLoop(lane) } }
                 loops.addTask { await self.resultLoop() }
                 loops.addTask { await self.flushLoop() }
+                loops.addTask { await self.choreLoop() }
+                loops.addTask { await self.slotLoop() }
+                loops.addTask { await self.paceLoop() }
+                loops.addTask { await self.credentialLoop() }
                 await loops.waitForAll()
             }
             await leave()
@@ -96,6 +120,8 @@ package actor Worker: Service {
             self.collectWanted.signal()
             self.arrived.signal()
             self.flushWanted.signal()
+            self.claimRest.signal()
+            self.credentialsWanted.signal()
         }
         logger.info("worker stopped")
     }
@@ -106,8 +132,9 @@ package actor Worker: Service {
         while true {
             do {
                 try await store.enlist(identity, lease: configuration.lease)
+                let asked = clock.now
                 let reading = try await store.now()
-                databaseClock = DatabaseClock(reading: reading, takenAt: clock.now)
+                databaseClock = DatabaseClock(reading: reading, askedAt: asked, takenAt: clock.now)
                 for shard in try await store.shards() { shards[shard] = ShardState() }
                 return
             } catch {
@@ -134,6 +161,6 @@ package actor Worker: Service {
         order.removeAll { $0 == batch.number }
     }
 
-    /// Jobs read and not begun.
-    var waiting: Int { held.values.reduce(0) { $0 + ($1.isLive ? $1.waiting : 0) } }
+    /// Jobs read and not begun, of those that could be begun at once.
+    var waiting: Int { held.values.reduce(0) { $0 + ($1.isLive && !$1.isPaced ? $1.waiting : 0) } }
 }

@@ -18,6 +18,12 @@ package struct WorkerConfiguration: Sendable {
     package var idle: Duration = .milliseconds(250)
     /// A batch of which nothing could be begun for this long goes back, uncharged.
     package var patience: Duration = .seconds(5)
+    /// One of so many parts of what can be in flight is kept for the transactional lane.
+    package var laneShare = 8
+    /// Most batches held at a time: those of throttled runs wait long.
+    package var mostBatches = 256
+    /// How often the files of paused credentials are looked at.
+    package var credentialWatch: Duration = .seconds(3)
     /// How long a drain waits for answers before it ends hard.
     package var drainLimit: Duration = .seconds(20)
 
@@ -28,6 +34,11 @@ package struct WorkerConfiguration: Sendable {
     /// Wait between two looks at the transactional lane: with the duty of it, and without.
     package var collectOnDuty: Duration = .milliseconds(5)
     package var collectOffDuty: Duration = .milliseconds(250)
+
+    /// A run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
+    package var refusalsInARow = 100
+    /// Evidence against addresses that is kept while the database is not to be had; what is beyond is dropped.
+    package var mostEvidence = 10_000
 
     package init() {}
 }

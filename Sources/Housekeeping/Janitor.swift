@@ -34,6 +34,7 @@ package struct Janitor: Service {
             loops.addTask { await every(configuration.rescueTick, "rescue") { try await rescue() } }
             loops.addTask { await every(configuration.settleTick, "settlement") { try await settle() } }
             loops.addTask { await every(configuration.sweepTick, "sweep") { try await sweep() } }
+            loops.addTask { await every(configuration.tokenTick, "tokens") { try await judgeTokens() } }
             loops.addTask { await every(configuration.clearTick, "clearing") { try await clear() } }
         }
         logger.info("janitor stopped")
@@ -73,7 +74,28 @@ package struct Janitor: Service {
         try await store.ensureDays()
         let dropped = try await store.dropBuckets(shards: store.shards())
         if dropped > 0 { logger.info("job partitions dropped", metadata: ["partitions": "\(dropped)"]) }
+        try await store.forgetRates(olderThan: configuration.forgetRatesAfter)
         try await store.forgetWorkers(lapsedFor: configuration.forgetAfter)
+        let cleared = try await store.clearTokens(grace: configuration.tokenGrace)
+        if cleared > 0 { logger.info("retired subscribers deleted", metadata: ["subscribers": "\(cleared)"]) }
+    }
+
+    private func judgeTokens() async throws {
+        let judgement = try await store.judgeTokens(hold: configuration.tokenHold)
+        for wave in judgement.newWaves {
+            logger.error(
+                "too many answers speak against addresses; none is retired until somebody decides: pushfleet token waves",
+                metadata: [
+                    "credential": "\(wave.credential)", "evidence": "\(wave.evidence)",
+                    "answers": "\(wave.answers)", "against": "\(wave.against)",
+                ])
+        }
+        for run in judgement.pausedRuns {
+            logger.error("run paused for a wave of dead addresses", metadata: ["run": "\(run)"])
+        }
+        if judgement.retired > 0 {
+            logger.info("addresses retired", metadata: ["addresses": "\(judgement.retired)"])
+        }
     }
 }
 
@@ -86,7 +108,13 @@ package struct JanitorConfiguration: Sendable {
     package var settleTick: Duration = .seconds(1)
     package var sweepTick: Duration = .seconds(10)
     package var clearTick: Duration = .seconds(60)
+    package var forgetRatesAfter: Duration = .seconds(300)
     package var forgetAfter: Duration = .seconds(3600)
+    package var tokenTick: Duration = .seconds(2)
+    /// How long an address whose provider calls it dead is held before it is retired; longer than a wave takes to show.
+    package var tokenHold: Duration = .seconds(600)
+    /// How long a retired subscriber stays, so that a mistake can be undone.
+    package var tokenGrace: Duration = .seconds(90 * 86_400)
 
     package init() {}
 }

@@ -21,8 +21,12 @@ struct PushfleetCommand: AsyncParsableCommand {
             """,
         subcommands: [
             MigrateCommand.self, RunCommand.self, AppCommand.self, CredentialCommand.self, SubscriberCommand.self,
-            CampaignCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self,
+            CampaignCommand.self, SegmentCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self,
+            ExplainCommand.self,
+            TokenCommand.self,
         ])
+
+    static let version = "1.0.0"
 
     static func main() async {
         ignoreBrokenPipes()

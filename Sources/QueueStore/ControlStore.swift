@@ -1,7 +1,7 @@
 import Domain
 import Postgres
 
-/// Pause, resume and cancel: a row of a small table each, whatever the run's size.
+/// Pause, resume and cancel: a row of a small table each, whatever the run's size. The same functions serve SQL.
 package struct ControlStore: Sendable {
     let client: PostgresClient
 
@@ -10,21 +10,51 @@ package struct ControlStore: Sendable {
     /// No request of the run begins later than a second from now.
     /// - Returns: false if the run is not running.
     package func pause(_ run: Run.ID) async throws -> Bool {
-        try await client.query(.setStatus(of: run, to: .paused, from: [.running]), deadline: .seconds(5)).count == 1
+        try await client.query("SELECT pushfleet.pause(\(run.rawValue))", deadline: .seconds(5))[0].bool(0)
     }
 
     /// - Returns: false if the run is not paused.
     package func resume(_ run: Run.ID) async throws -> Bool {
-        try await client.query(.setStatus(of: run, to: .running, from: [.paused]), deadline: .seconds(5)).count == 1
+        try await client.query("SELECT pushfleet.resume(\(run.rawValue))", deadline: .seconds(5))[0].bool(0)
     }
 
+    /// Commits before it counts, so that the size of the run delays nothing.
     /// - Returns: nil if the run is over, or unknown.
     package func cancel(_ run: Run.ID) async throws -> CancelAnswer? {
-        let query = PostgresQuery.setStatus(of: run, to: .cancelled, from: [.running, .paused])
-        guard try await client.query(query, deadline: .seconds(5)).count == 1 else { return nil }
-        let row = try await client.query(.cancelAnswer(run), deadline: .seconds(10))[0]
+        let stop = PostgresQuery.stop(run)
+        guard try await client.query(stop, deadline: .seconds(5))[0].bool(0) else { return nil }
+        let row = try await client.query(.stopped(run), deadline: .seconds(60))[0]
         return CancelAnswer(
             run: run.rawValue, delivered: row.int64(0), inFlightAtMost: row.int64(1), stoppedAtLeast: row.int64(2))
+    }
+
+    /// Stops all runs and notifications of an app, as `pause` does one run.
+    /// - Returns: false if it was paused already.
+    package func pauseApp(_ name: String) async throws -> Bool {
+        _ = try await AdminStore(client).appID(name)
+        return try await client.query("SELECT pushfleet.pause_app(\(name))", deadline: .seconds(5))[0].bool(0)
+    }
+
+    /// - Returns: false if it was not paused.
+    package func resumeApp(_ name: String) async throws -> Bool {
+        _ = try await AdminStore(client).appID(name)
+        return try await client.query("SELECT pushfleet.resume_app(\(name))", deadline: .seconds(5))[0].bool(0)
+    }
+
+    /// The runs that a user means: a run's number, or the name of a campaign, which stands for all its open runs.
+    /// - Parameter app: tells campaigns of the same name apart.
+    /// - Throws: `AdminError` when nothing open has that name, or several apps do.
+    package func runs(named name: String, app: String?) async throws -> [Run.ID] {
+        if let number = Int64(name) { return [Run.ID(number)] }
+        let rows = try await client.query(.openRuns(named: name, app: app), deadline: .seconds(5))
+        guard !rows.isEmpty else {
+            throw AdminError("run: no campaign '\(name)' has an open run; see: pushfleet campaign list")
+        }
+        let apps = Set(rows.map { $0.string(1) })
+        guard apps.count == 1 else {
+            throw AdminError("run: '\(name)' is a campaign of \(apps.sorted().joined(separator: ", ")); add --app APP")
+        }
+        return rows.map { Run.ID($0.int64(0)) }
     }
 }
 
@@ -38,36 +68,20 @@ package struct CancelAnswer: Codable, Sendable, Equatable {
 }
 
 extension PostgresQuery {
-    static func setStatus(of run: Run.ID, to status: RunStatus, from: [RunStatus]) -> PostgresQuery {
-        """
-        UPDATE pushfleet.run
-        SET status = \(status.rawValue)
-        WHERE id = \(run.rawValue) AND status = ANY (\(from.map(\.rawValue)))
-        RETURNING id
-        """
+    static func stop(_ run: Run.ID) -> PostgresQuery { "SELECT pushfleet.stop(\(run.rawValue))" }
+
+    static func stopped(_ run: Run.ID) -> PostgresQuery {
+        "SELECT delivered, in_flight_at_most, stopped FROM pushfleet.stopped(\(run.rawValue))"
     }
 
-    /// A mask of the announced ordinals says which of them have no mark.
-    static func cancelAnswer(_ run: Run.ID) -> PostgresQuery {
+    static func openRuns(named name: String, app: String?) -> PostgresQuery {
         """
-        SELECT coalesce(sum(b.delivered), 0)::bigint,
-            coalesce(sum(flight.jobs), 0)::bigint,
-            coalesce(sum(b.size - b.settled - flight.jobs), 0)::bigint + (
-                SELECT count(*)
-                FROM pushfleet.run_progress p
-                JOIN pushfleet.retry ON retry.shard = p.shard AND retry.run_id = p.run_id
-                WHERE p.run_id = \(run.rawValue)
-            )
-        FROM pushfleet.run_progress p
-        JOIN pushfleet.batch b ON b.shard = p.shard AND b.run_id = p.run_id
-        CROSS JOIN LATERAL (
-            SELECT CASE
-                WHEN b.state = 1
-                THEN bit_count(~b.marked & rpad(repeat('1', b.announced), b.size, '0')::varbit)
-                ELSE 0
-            END AS jobs
-        ) flight
-        WHERE p.run_id = \(run.rawValue)
+        SELECT run.id, app.name
+        FROM pushfleet.campaign
+        JOIN pushfleet.run ON run.campaign_id = campaign.id AND run.closed_at IS NULL AND run.status IN (1, 2)
+        JOIN pushfleet.app ON app.id = run.app_id
+        WHERE campaign.name = \(name) AND (\(app)::text IS NULL OR app.name = \(app))
+        ORDER BY run.id
         """
     }
 }

@@ -33,6 +33,12 @@ package struct Scheduler: Service {
                 }
             }
             loops.addTask {
+                await repeating("occurrences", logger: logger, draw: draw) {
+                    try await beginOccurrences()
+                    await pause(configuration.occurrenceCheck)
+                }
+            }
+            loops.addTask {
                 await repeating("ordering", logger: logger, draw: draw) {
                     try await keepOrder()
                     await pause(configuration.tick)
@@ -42,6 +48,7 @@ package struct Scheduler: Service {
                 await repeating("partitions", logger: logger, draw: draw) {
                     try await store.ensureDays()
                     try await store.rotateBucketIfNeeded()
+                    try await store.refreshTimeZones()
                     await pause(configuration.partitionCheck)
                 }
             }
@@ -49,26 +56,49 @@ package struct Scheduler: Service {
         logger.info("scheduler stopped")
     }
 
+    private func beginOccurrences() async throws {
+        let begun = try await store.beginOccurrences()
+        if begun == BegunOccurrences() { return }
+        logger.info(
+            "occurrences begun",
+            metadata: [
+                "begun": "\(begun.begun)", "passed_over": "\(begun.passedOver)", "released": "\(begun.released)",
+            ])
+    }
+
     /// One page of every run that is being expanded, so that a huge run holds up no other. Whether there was any.
+    /// - Throws: the first error, after every run had its turn: one that cannot be expanded holds up no other.
     private func expandOnce() async throws -> Bool {
         var expanded = false
+        var failure: (any Error)?
         for shard in try await store.shards() {
             for run in try await store.unexpandedRuns(of: shard) {
                 guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return true }
-                guard let page = try await store.expand(run: run, shard: shard, pageSize: configuration.pageSize) else {
-                    continue
-                }
-                expanded = true
-                logger.debug("page expanded", metadata: ["run": "\(run)", "targeted": "\(page.targeted)"])
-                if page.complete {
-                    logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"])
+                do {
+                    if try await expandPage(of: run, shard) { expanded = true }
+                } catch {
+                    failure = failure ?? error
                 }
             }
         }
+        if let failure { throw failure }
         return expanded
     }
 
+    private func expandPage(of run: Run.ID, _ shard: Shard) async throws -> Bool {
+        guard let page = try await store.expand(run: run, shard: shard, pageSize: configuration.pageSize) else {
+            return false
+        }
+        logger.debug("page expanded", metadata: ["run": "\(run)", "targeted": "\(page.targeted)"])
+        if page.complete {
+            logger.info("run expanded", metadata: ["run": "\(run)", "shard": "\(shard.rawValue)"])
+        }
+        return true
+    }
+
     private func keepOrder() async throws {
+        let reopened = try await store.reopenRoutes()
+        if reopened > 0 { logger.info("routes on trial", metadata: ["routes": "\(reopened)"]) }
         for shard in try await store.shards() {
             _ = try await store.promote(shard: shard, limit: configuration.promoteLimit)
             _ = try await store.rebatch(shard: shard, limit: configuration.rebatchLimit)
@@ -82,6 +112,8 @@ package struct SchedulerConfiguration: Sendable {
     package var pageSize: Int32 = 50_000
     /// Longest wait for a hint that a run is due.
     package var idle: Duration = .milliseconds(500)
+    /// How late an occurrence may be found due.
+    package var occurrenceCheck: Duration = .milliseconds(500)
     package var tick: Duration = .milliseconds(250)
     package var partitionCheck: Duration = .seconds(60)
     package var promoteLimit: Int32 = 500

@@ -32,6 +32,21 @@ package final class AppendingFile: Sendable {
         }
     }
 
+    /// Returns when what was written is on the disk.
+    package func sync() throws(Failure) {
+        guard fsync(descriptor) == 0 else { throw Self.failure("the file cannot be synced") }
+    }
+
+    /// Gives a file its final name, in place of one that has it.
+    package static func rename(_ path: String, to final: String) throws(Failure) {
+        guard Glibc.rename(path, final) == 0 else { throw failure("\(final) cannot be written") }
+    }
+
+    /// Removes a file, if it is there.
+    package static func remove(_ path: String) throws(Failure) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw failure("\(path) cannot be removed") }
+    }
+
     private static func failure(_ what: String) -> Failure {
         Failure(description: "\(what): \(String(cString: strerror(errno)))")
     }

@@ -83,11 +83,35 @@ import Threading
         }
     }
 
-    @Test(arguments: [
-        SendResult.Fate.answered(.credential(.fcmPermissionDenied)), .answered(.config(.fcmUnexpectedStatus)),
-    ])
-    func `a fault of ours pauses the credential and costs the job nothing`(fate: SendResult.Fate) async throws {
-        let transport = ScriptedTransport(answer: { _ in fate })
+    @Test func `answers that no job can have caused open the breaker, and later ones stay with their batch`()
+        async throws
+    {
+        let transport = ScriptedTransport(answer: { _ in .answered(.config(.fcmUnexpectedStatus)) })
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 12), Fixture.jobs(12))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { !store.handBacks.isEmpty }
+        }
+        #expect(store.state.withLock { $0.trips } == [.fcmUnexpectedStatus])
+        #expect(store.items.count == 4 && store.items.allSatisfy { $0.outcome == nil && $0.free && $0.attempts == 0 })
+        #expect(store.handBacks.first?.begun == 0)
+        let wait = store.handBacks.first?.notBefore ?? .zero
+        #expect(wait >= .seconds(1) && wait <= .seconds(5))
+    }
+
+    @Test func `a 429 of the project slows the route for the fleet and costs the job nothing`() async throws {
+        let transport = ScriptedTransport(answer: { _ in .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(60))) })
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 3), Fixture.jobs(3))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { store.items.count == 3 && !store.state.withLock { $0.slowed.isEmpty } }
+        }
+        #expect(store.state.withLock { $0.slowed.first } == .seconds(60))
+        #expect(store.items.allSatisfy { $0.free && $0.attempts == 0 && $0.wait >= .seconds(60) })
+    }
+
+    @Test func `a fault of the credential pauses it and costs the job nothing`() async throws {
+        let transport = ScriptedTransport(answer: { _ in .answered(.credential(.fcmPermissionDenied)) })
         let store = ScriptedStore()
         store.add(Fixture.batch(size: 2), Fixture.jobs(2))
         try await Fixture.withWorker(store, transport) { _ in
@@ -103,6 +127,6 @@ import Threading
             await Fixture.until { !store.handBacks.isEmpty }
         }
         #expect(store.state.withLock { $0.pauses } == [.credentialUnusable])
-        #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: .seconds(10))])
+        #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: nil)])
     }
 }

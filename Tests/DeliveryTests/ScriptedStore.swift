@@ -19,7 +19,11 @@ final class ScriptedStore: BatchStore {
         var flushes: [Flush] = []
         var handBacks: [HandBack] = []
         var pauses: [Reason] = []
+        var slowed: [Duration] = []
+        var trips: [Reason] = []
         var run = RunStatus.running
+        var runPauses: [String] = []
+        var answers: [AddressAnswer] = []
         var routes: [TransportKind: Route] = [:]
     }
 
@@ -28,13 +32,21 @@ final class ScriptedStore: BatchStore {
     let beforeFlush: @Sendable (Int, Flush) async throws -> Void
     /// Called after it took effect: throwing here is a reply that was lost.
     let afterFlush: @Sendable (Int, Flush) async throws -> Void
+    /// Called before a hand-back takes effect; may throw.
+    let beforeHandBack: @Sendable (ClaimedBatch) async throws -> Void
+    /// Called before a claim takes effect.
+    let beforeClaim: @Sendable () async throws -> Void
 
     init(
         beforeFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
-        afterFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in }
+        afterFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
+        beforeHandBack: @escaping @Sendable (ClaimedBatch) async throws -> Void = { _ in },
+        beforeClaim: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.beforeFlush = beforeFlush
         self.afterFlush = afterFlush
+        self.beforeHandBack = beforeHandBack
+        self.beforeClaim = beforeClaim
         state.withLock { $0.routes[.fcm] = Fixture.route(.fcm) }
     }
 
@@ -46,13 +58,14 @@ final class ScriptedStore: BatchStore {
     func shards() async throws -> [Shard] { [Fixture.shard] }
     func now() async throws -> Instant { Fixture.now }
 
-    func heads(of shard: Shard, lane: Lane) async throws -> [Pair] {
+    func heads(of shard: Shard, lane: Lane, without sated: Sated) async throws -> [Pair] {
         let isWaiting = state.withLock { !$0.waiting.isEmpty }
         return lane == .campaign && isWaiting ? [Pair(run: Fixture.run, route: Fixture.route(.fcm).id)] : []
     }
 
     func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) async throws -> ClaimedBatch? {
-        state.withLock { state in
+        try await beforeClaim()
+        return state.withLock { state in
             guard !state.waiting.isEmpty else { return nil }
             let (batch, jobs) = state.waiting.removeFirst()
             state.held[batch.id] = batch
@@ -94,6 +107,7 @@ final class ScriptedStore: BatchStore {
     }
 
     func handBack(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?, worker: WorkerID) async throws {
+        try await beforeHandBack(batch)
         state.withLock { state in
             state.held[batch.id] = nil
             state.handBacks.append(HandBack(batch: batch.id, begun: begun, notBefore: notBefore))
@@ -108,5 +122,30 @@ final class ScriptedStore: BatchStore {
         state.withLock { $0.routes[transport] }
     }
 
-    func pause(credential: Credential.ID, reason: Reason) async throws { state.withLock { $0.pauses.append(reason) } }
+    func pause(run: Run.ID, reason: Reason, detail: String) async throws {
+        state.withLock { state in
+            state.run = .paused
+            state.runPauses.append(detail)
+        }
+    }
+
+    func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws {
+        state.withLock { $0.answers += answers }
+    }
+
+    func pause(credential: Credential.ID, fault: CredentialFault) async throws {
+        state.withLock { $0.pauses.append(fault.reason) }
+    }
+
+    func takeSlots(for pair: Pair, wanted: Int, ahead: Duration) async throws -> SlotGrant { .unlimited }
+    func slow(_ route: Route.ID, begun: Int, for span: Duration) async throws {
+        state.withLock { $0.slowed.append(span) }
+    }
+    func trip(_ route: Route.ID, reason: Reason) async throws -> Duration? {
+        state.withLock { $0.trips.append(reason) }
+        return .seconds(5)
+    }
+    func endTrial(of route: Route.ID) async throws {}
+    func pausedCredentials() async throws -> [CredentialReference] { [] }
+    func mend(_ credential: CredentialReference) async throws -> Bool { false }
 }

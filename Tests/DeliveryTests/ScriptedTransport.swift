@@ -62,5 +62,7 @@ struct ScriptedDirectory: TransportDirectory {
         }
         return transport
     }
+    func fingerprint(of credential: CredentialReference) async -> [UInt8] { [1] }
+    func usedFingerprint(of credential: CredentialReference) async -> [UInt8]? { [1] }
     func close(by deadline: ContinuousClock.Instant) async {}
 }

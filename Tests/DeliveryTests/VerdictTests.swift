@@ -12,19 +12,24 @@ import Testing
 
     private static func ruling(
         _ outcome: Outcome?, _ reason: Reason, charged: Bool = true, mayHaveLeft: Bool = false, wait: Duration? = nil,
-        pauses: Bool = false, id: String? = nil
+        pauses: Bool = false, slows: Bool = false, id: String? = nil, of evidence: AddressEvidence? = nil,
+        since: Instant? = nil
     ) -> Verdict {
         .record(
             Verdict.Ruling(
                 outcome: outcome, reason: reason, charged: charged, mayHaveLeft: mayHaveLeft, wait: wait,
-                pausesCredential: pauses, providerID: id))
+                pausesCredential: pauses, slowsRoute: slows, providerID: id, evidence: evidence, goneSince: since))
     }
 
     private static let cases: [Case] = [
-        Case(fate: .answered(.delivered(messageID: "m1")), expected: ruling(.delivered, .none, id: "m1")),
+        Case(fate: .answered(.delivered(messageID: "m1")), expected: ruling(.delivered, .none, id: "m1", of: .sound)),
         Case(
-            fate: .answered(.unregistered(.fcmUnregistered, since: nil)), status: 404,
-            expected: ruling(.unregistered, .fcmUnregistered)),
+            fate: .answered(.unregistered(.fcmUnregistered, since: Fixture.now)), status: 404,
+            expected: ruling(.unregistered, .fcmUnregistered, of: .gone, since: Fixture.now)),
+        // About the address, not about what was sent.
+        Case(
+            fate: .answered(.refused(.fcmAPNsRejected)), status: 400,
+            expected: ruling(.failed, .fcmAPNsRejected, of: .suspicious)),
         Case(
             fate: .answered(.refused(.fcmInvalidArgument)), status: 400,
             expected: ruling(.failed, .fcmInvalidArgument)),
@@ -38,16 +43,16 @@ import Testing
         Case(fate: .answered(.retry(.fcmInternal, after: nil)), status: 500, expected: ruling(nil, .fcmInternal)),
         Case(
             fate: .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(60))), status: 429,
-            expected: ruling(nil, .fcmQuotaExceeded, wait: .seconds(60))),
+            expected: ruling(nil, .fcmQuotaExceeded, charged: false, wait: .seconds(60), slows: true)),
         Case(
             fate: .answered(.credential(.fcmPermissionDenied)), status: 403,
             expected: ruling(nil, .fcmPermissionDenied, charged: false, pauses: true)),
         Case(
             fate: .answered(.config(.fcmUnexpectedStatus)), status: 405,
-            expected: ruling(nil, .fcmUnexpectedStatus, charged: false, pauses: true)),
+            expected: ruling(nil, .fcmUnexpectedStatus, charged: false)),
         Case(
             fate: .answered(.wrongProject(.fcmSenderIDMismatch)), status: 403,
-            expected: ruling(.failed, .fcmSenderIDMismatch)),
+            expected: ruling(.failed, .fcmSenderIDMismatch, of: .foreign)),
         Case(fate: .notSent(.notSent), status: nil, expected: .beginAgain(.notSent)),
         Case(
             fate: .mayHaveLeft(.timedOut), status: nil, expected: ruling(nil, .timedOut, mayHaveLeft: true)),

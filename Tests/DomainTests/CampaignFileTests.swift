@@ -106,8 +106,9 @@ struct CampaignFileTests {
                         "delivery":{"ttlSeconds":60,"collapseKey":"k","priority":"normal","inDoubt":"assume_sent","perUser":"newest"},
                         "audience":{"and":[{"not":{"tag":["a","b"]}},{"attribute":"plan","in":["pro",7]},{"registered":{"after":"2030-12-31T23:00:00-01:00"}}]},
                         "schedule":{"cron":"0 9 * * MON","zone":"Europe/Lisbon","missed":"latest"},
-                        "throttle":{"perSecond":20},"queue":{"weight":8},"holdout":0.05
-                        """#, replacing: "audience"
+                        "throttle":{"perSecond":20},"queue":{"weight":8},"holdout":0.05,
+                        "message":{"content":{"en":{"title":"Hi","body":"x"},"_default":"en"}}
+                        """#, replacing: ["audience", "message"]
                 ).utf8), mode: .strict)
         #expect(
             file.delivery
@@ -122,7 +123,9 @@ struct CampaignFileTests {
                 ]))
         #expect(
             file.schedule
-                == .cron(expression: "0 9 * * MON", zone: "Europe/Lisbon", Schedule.Policies(missed: .latest)))
+                == .cron(
+                    try #require(CronExpression("0 9 * * MON")), zone: "Europe/Lisbon",
+                    Schedule.Policies(missed: .latest)))
         #expect((file.perSecond, file.weight, file.holdout) == (20, 8, 0.05))
     }
 
@@ -180,12 +183,12 @@ struct CampaignFileTests {
     }
 
     /// - Parameter replaced: the member of the file that `members` begins with, or another that they bring.
-    private func file(with members: String, replacing replaced: String? = nil) -> String {
+    private func file(with members: String, replacing replaced: Set<String>? = nil) -> String {
         let base = [
             "app": #""ferry""#, "name": #""Test""#, "audience": #"{"all":true}"#, "message": #"{"silent":true}"#,
         ]
-        let replaced = replaced ?? String(members.split(separator: "\"")[0])
-        let kept = base.filter { $0.key != replaced }.map { "\"\($0.key)\":\($0.value)" }
+        let replaced = replaced ?? [String(members.split(separator: "\"")[0])]
+        let kept = base.filter { !replaced.contains($0.key) }.map { "\"\($0.key)\":\($0.value)" }
         return "{" + (kept + [members]).joined(separator: ",") + "}"
     }
 

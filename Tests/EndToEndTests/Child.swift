@@ -49,6 +49,8 @@ final class Child: Sendable {
         return URL(filePath: #filePath).appending(path: "../../../.build/debug").standardized
     }()
 
+    var isRunning: Bool { process.isRunning }
+
     var output: String { text(outputFile) }
     var errors: String { text(errorFile) }
 

@@ -12,6 +12,8 @@ struct Site {
     let client: PostgresClient
     let admin: AdminStore
     let subscribers: Int
+    /// Between the processes and the database; nil = they reach it directly.
+    let relay: Relay?
     private let url: String
     private let folder: URL
     private let children = Locked<[Child]>([])
@@ -21,6 +23,7 @@ struct Site {
     ///   - prefix: of each token, which tells the provider what to do.
     static func run(
         on provider: ProviderProcess, subscribers: Int, prefix: String = "ok-", firstRun: Int64 = 1,
+        relayed: Bool = false,
         _ body: (Site) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pushfleet-site-\(UUID().uuidString)")
@@ -28,9 +31,12 @@ struct Site {
         defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: folder) } }
         try await TemporaryDatabase.run { database in
             try await database.withClient(connections: 3) { client in
+                let relay = try relayed ? Relay(target: database.port) : nil
+                defer { relay?.goDown() }
+                let url = database.url + (relay.map { "&host=127.0.0.1&port=\($0.port)" } ?? "")
                 let site = Site(
                     provider: provider, client: client, admin: AdminStore(client), subscribers: subscribers,
-                    url: database.url, folder: folder)
+                    relay: relay, url: url, folder: folder)
                 let outcome: Result<Void, any Error>
                 do {
                     try await site.furnish(prefix: prefix, firstRun: firstRun)
@@ -78,9 +84,10 @@ struct Site {
     }
 
     private func start(_ arguments: [String], environment: [String: String]) throws -> Child {
-        let standard = [
+        var standard = [
             "PUSHFLEET_DATABASE_URL": url, "PUSHFLEET_CA_FILE": provider.caFile, "PUSHFLEET_TEST_PACE": "quick",
         ]
+        if TemporaryDatabase.isPooled { standard["PUSHFLEET_PREPARED_STATEMENTS"] = "off" }
         let child = try Child(
             "pushfleet", arguments, environment: standard.merging(environment) { $1 }, folder: folder,
             name: UUID().uuidString)

@@ -1,4 +1,5 @@
 import ServiceLifecycle
+import TestSupport
 import Testing
 import Threading
 

@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import Postgres
+import TestSupport
 import Testing
 
 /// The PostgreSQL that the tests run against.

@@ -1,4 +1,5 @@
 import Postgres
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct TransactionTests {

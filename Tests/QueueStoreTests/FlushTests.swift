@@ -112,25 +112,4 @@ import Testing
             #expect(accounting.repeatBound == (policy == .retry ? 10 : 0))
         }
     }
-
-    @Test func `an address is retired for the answer it was sent to, and only as it was then`() async throws {
-        try await withBatch { queue, _, worker, batch, jobs in
-            _ = try await queue.client.query("UPDATE pushfleet.subscriber SET address_version = 2 WHERE id = 2")
-            func answer() async throws {
-                try await queue.flush(batch, worker, jobs.prefix(3), as: .unregistered) { item in
-                    item.reason = .fcmUnregistered
-                    if item.subscriber.rawValue == 3 {
-                        item.outcome = .failed
-                        item.reason = .fcmSenderIDMismatch
-                    }
-                }
-            }
-            try await answer()
-            try await answer()
-            let states = try await queue.client.query(
-                "SELECT state, evidence FROM pushfleet.subscriber WHERE id <= 4 ORDER BY id")
-            #expect(states.map { $0.int16(0) } == [3, 1, 4, 1])
-            #expect(states[0].int16(1) == Reason.fcmUnregistered.rawValue)
-        }
-    }
 }

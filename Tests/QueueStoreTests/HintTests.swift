@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HintTests {
     @Test func `whoever creates a campaign wakes the scheduler that waits`() async throws {
         try await QueueFixture.run { queue in
-            let hints = HintListener(.init(queue.database.url), logger: TemporaryDatabase.logger)
+            let hints = HintListener(.init(queue.database.directURL), logger: TemporaryDatabase.logger)
             // The first wait returns at once: what was said before it listened is not heard.
             await hints.wait(atMost: .seconds(30))
             let began = ContinuousClock.now

@@ -179,7 +179,7 @@ import Testing
                 "GRANT USAGE ON SCHEMA pushfleet TO",
                 "GRANT EXECUTE ON FUNCTION pushfleet.notify, pushfleet.cancel_notification TO",
             ] { _ = try await fixture.client.query("\(unescaped: grant) \(unescaped: role)") }
-            let url = fixture.database.url + "&user=\(role)"
+            let url = fixture.database.directURL + "&user=\(role)"
             try await TemporaryDatabase(url: url).withClient(connections: 1) { client in
                 let ask: PostgresQuery =
                     "SELECT pushfleet.notify('ferry', '{\"externalId\": \"u1\"}', \(PostgresJSON(Self.message)))"

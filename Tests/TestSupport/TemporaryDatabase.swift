@@ -5,11 +5,33 @@ import Schema
 
 /// A migrated database of a test's own on the server that `PUSHFLEET_TEST_DATABASE_URL` names, whose role must be a
 /// superuser: a copy of a template, dropped when the test is over.
+///
+/// With `PUSHFLEET_TEST_POOLER_URL` the tests reach their databases through that PgBouncer, which must run in
+/// transaction mode and pass on any database of the same server. Making and dropping databases goes past it.
 package struct TemporaryDatabase: Sendable {
+    /// Through the pooler, if there is one.
     package let url: String
+    /// Past the pooler: what needs a session, such as a transaction left open by a test.
+    package let directURL: String
+
+    package static var isPooled: Bool { poolerURL != nil }
+    private static var poolerURL: String? { ProcessInfo.processInfo.environment["PUSHFLEET_TEST_POOLER_URL"] }
+
+    /// Prepares statements unless a pooler is in between.
+    package var configuration: PostgresConfiguration {
+        PostgresConfiguration(url, preparedStatements: !Self.isPooled)
+    }
+
+    /// Where `url` leads to, on 127.0.0.1.
+    package var port: UInt16 { URLComponents(string: url)?.port.flatMap { UInt16(exactly: $0) } ?? 5432 }
 
     /// Names a database that somebody else made: the same one under another role, say.
-    package init(url: String) { self.url = url }
+    package init(url: String) { self.init(url: url, directURL: url) }
+
+    private init(url: String, directURL: String) {
+        self.url = url
+        self.directURL = directURL
+    }
 
     package static let logger = Logger(label: "tests") { TextLogHandler(label: $0, logLevel: .critical) }
 
@@ -24,7 +46,10 @@ package struct TemporaryDatabase: Sendable {
             "CREATE DATABASE \(unescaped: name) TEMPLATE \(unescaped: template)", deadline: .seconds(60))
         let outcome: Swift.Result<Result, any Error>
         do {
-            outcome = .success(try await body(TemporaryDatabase(url: url(of: name, on: server))))
+            outcome = .success(
+                try await body(
+                    TemporaryDatabase(
+                        url: url(of: name, on: poolerURL ?? server), directURL: url(of: name, on: server))))
         } catch {
             outcome = .failure(error)
         }
@@ -37,7 +62,7 @@ package struct TemporaryDatabase: Sendable {
     package func withClient<Result>(
         connections: Int = 4, _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
-        let client = PostgresClient(PostgresConfiguration(url), connections: connections, logger: Self.logger)
+        let client = PostgresClient(configuration, connections: connections, logger: Self.logger)
         do {
             let result = try await body(client)
             await client.close()
@@ -71,7 +96,8 @@ package struct TemporaryDatabase: Sendable {
         if !isThere {
             _ = try await admin.query("DROP DATABASE IF EXISTS \(unescaped: name) WITH (FORCE)", deadline: .seconds(60))
             _ = try await admin.query("CREATE DATABASE \(unescaped: name)", deadline: .seconds(60))
-            let database = TemporaryDatabase(url: url(of: name, on: server))
+            let direct = url(of: name, on: server)
+            let database = TemporaryDatabase(url: direct, directURL: direct)
             try await database.withClient(connections: 2) { client in
                 _ = try await Migrator(client: client, logger: logger).up()
             }

@@ -59,6 +59,8 @@ package struct ClaimedBatch: Sendable {
     package var isCollected: Bool
     /// How many unmarked ordinals may be announced at a time.
     package var announceWindow: Int
+    /// What holds for its jobs.
+    package var terms = BatchTerms()
 
     package init(
         shard: Shard, id: Batch.ID, run: Run.ID, route: Route.ID, bucket: Int32, epoch: Int32, size: Int,
@@ -84,6 +86,21 @@ package struct ClaimedBatch: Sendable {
     }
 }
 
+/// The terms of its run, route and app under which a batch was claimed.
+package struct BatchTerms: Equatable, Sendable {
+    package var lane = Lane.campaign
+    package var maxAttempts = 8
+    package var retryHorizon = Duration.seconds(3600)
+    /// Requests a second for the fleet; nil = no limit.
+    package var runRate: Int?
+    package var routeRate: Int?
+    package var appRate: Int?
+
+    package init() {}
+
+    package var isPaced: Bool { runRate != nil || routeRate != nil || appRate != nil }
+}
+
 /// One notification for one subscriber in one run. (`Job` alone is a type of Swift's own.)
 package struct PushJob: Sendable {
     package var ordinal: Int16
@@ -96,6 +113,8 @@ package struct PushJob: Sendable {
     package var expiresAt: Instant?
     /// As the subscriber is now (late binding); nil = erased since expansion.
     package var recipient: Recipient?
+    /// When the first attempt that was charged was begun; nil = there was none.
+    package var firstAttemptAt: Instant?
 
     package init(
         ordinal: Int16, number: Int64, subscriber: Subscriber.ID, attempts: Int16, contentVersion: ContentVersion.ID?,

@@ -44,17 +44,17 @@ package struct Flush: Sendable {
         package var attempts: Int16
         /// It may have left and no answer came.
         package var mayHaveLeft: Bool
-        /// Not again before this many seconds from now (`Retry-After`); 0 = the backoff alone.
-        package var waitSeconds: Int32
+        /// Not again before this from now: backoff and `Retry-After` are in it.
+        package var wait: Duration
         /// Another attempt is free of charge and due at once.
         package var free: Bool
         /// The route that it moved to; nil = the batch's.
         package var route: Route.ID?
         package var addressVersion: Int32?
-        /// `unregistered`: since when, by the provider's clock. An address that registered since is kept; nil = none is.
-        package var goneSince: Instant?
         /// The environment that the address proved to belong to.
         package var environment: PushEnvironment?
+        /// What the answer says of the address: counted by credential and minute.
+        package var evidence: AddressEvidence?
         package var providerID: String?
         package var language: String?
         /// Where it differs from the batch's.
@@ -64,10 +64,12 @@ package struct Flush: Sendable {
         /// How long before the flush it was begun, and how long the provider took, in milliseconds; nil = not begun.
         package var begunMillisecondsAgo: Int32?
         package var latencyMilliseconds: Int32?
+        /// When the first attempt that was charged was begun, if that was before this batch.
+        package var firstAttemptAt: Instant?
 
         package init(
             batch: Batch.ID, ordinal: Int16, number: Int64, subscriber: Subscriber.ID, outcome: Outcome?,
-            status: Int16? = nil, reason: Reason, attempts: Int16, mayHaveLeft: Bool = false, waitSeconds: Int32 = 0,
+            status: Int16? = nil, reason: Reason, attempts: Int16, mayHaveLeft: Bool = false, wait: Duration = .zero,
             free: Bool = false, route: Route.ID? = nil, addressVersion: Int32? = nil, providerID: String? = nil,
             language: String? = nil, expiresAt: Instant? = nil, contentVersion: ContentVersion.ID? = nil,
             begunMillisecondsAgo: Int32? = nil,
@@ -82,7 +84,7 @@ package struct Flush: Sendable {
             self.reason = reason
             self.attempts = attempts
             self.mayHaveLeft = mayHaveLeft
-            self.waitSeconds = waitSeconds
+            self.wait = wait
             self.free = free
             self.route = route
             self.addressVersion = addressVersion
@@ -102,6 +104,8 @@ package struct Flush: Sendable {
         package var announced: Int32
         package var run: RunStatus
         package var route: RouteState
+        /// A rate of its run, route or app holds now: slots must be taken.
+        package var isPaced = false
         package init(batch: Batch.ID, state: BatchState, announced: Int32, run: RunStatus, route: RouteState) {
             self.batch = batch
             self.state = state

@@ -7,6 +7,10 @@ package struct Route: Sendable {
     package var service: Int16
     package var state: RouteState
     package var credential: CredentialReference
+    /// Before the second attempt, unjittered.
+    package var backoff = Duration.seconds(2)
+    /// Its breaker was open and nobody knows yet whether it works again.
+    package var isOnTrial = false
 
     package init(
         id: ID, app: App.ID, transport: TransportKind, service: Int16, state: RouteState,
@@ -48,6 +52,10 @@ package struct CredentialReference: Sendable, Hashable {
             self.facts = facts
         }
     }
+    /// Raised each time that it opens again: its file must be read anew.
+    package var revision: Int32 = 1
+    /// Of a file that proved useless, empty for a missing one; nil = none did.
+    package var faultFingerprint: [UInt8]?
 
     package init(
         id: Credential.ID, app: App.ID, name: String, transport: TransportKind, file: String, endpoint: String?,

@@ -14,10 +14,14 @@ package enum Verdict: Equatable, Sendable {
         package var mayHaveLeft = false
         /// Not again before this; nil = the backoff alone.
         package var wait: Duration?
-        /// The fault lies with the credential or our set-up, not with this job: it pauses for the whole fleet.
+        /// The fault lies with the credential, not with this job: it pauses for the whole fleet.
         package var pausesCredential = false
+        /// The route must send less.
+        package var slowsRoute = false
         package var providerID: String?
-        /// `unregistered`: since when.
+        /// What it says of the address; nil = nothing.
+        package var evidence: AddressEvidence?
+        /// With evidence `gone`: since when, if the provider said.
         package var goneSince: Instant?
     }
 
@@ -36,19 +40,27 @@ package enum Verdict: Equatable, Sendable {
     private static func ruling(on answer: Answer, wasSent: Bool) -> Ruling {
         switch answer {
         case .delivered(let messageID):
-            Ruling(outcome: .delivered, reason: .none, providerID: messageID)
+            Ruling(outcome: .delivered, reason: .none, providerID: messageID, evidence: .sound)
         case .unregistered(let reason, let since):
-            Ruling(outcome: .unregistered, reason: reason, goneSince: since)
+            Ruling(outcome: .unregistered, reason: reason, evidence: .gone, goneSince: since)
         case .refused(.webSilent):
             Ruling(outcome: .skipped, reason: .webSilent, charged: false)
         case .refused(let reason):
-            Ruling(outcome: .failed, reason: reason, charged: wasSent)
-        case .retry(let reason, let after), .slowDown(let reason, let after):
+            Ruling(
+                outcome: .failed, reason: reason, charged: wasSent,
+                evidence: reason.isAboutAddress ? .suspicious : nil)
+        case .retry(let reason, let after):
             Ruling(outcome: nil, reason: reason, wait: after)
+        case .slowDown(let reason, let after) where reason.concernsOneDevice:
+            Ruling(outcome: nil, reason: reason, wait: after)
+        case .slowDown(let reason, let after):
+            Ruling(outcome: nil, reason: reason, charged: false, wait: after, slowsRoute: true)
         case .wrongProject(let reason):
-            Ruling(outcome: .failed, reason: reason)
-        case .credential(let reason), .config(let reason):
+            Ruling(outcome: .failed, reason: reason, evidence: .foreign)
+        case .credential(let reason):
             Ruling(outcome: nil, reason: reason, charged: false, pausesCredential: true)
+        case .config(let reason):
+            Ruling(outcome: nil, reason: reason, charged: false)
         }
     }
 }

@@ -2,14 +2,26 @@
 package struct DatabaseClock: Sendable {
     private let reading: Instant
     private let takenAt: ContinuousClock.Instant
+    /// The true reading is at most this far away, not counting how clocks drift.
+    package let uncertainty: Duration
+    /// When the answer arrived.
+    package let readAt: ContinuousClock.Instant
 
     /// - Parameters:
     ///   - reading: what the database said.
-    ///   - takenAt: when the answer arrived; the true reading is at most a round trip later.
-    package init(reading: Instant, takenAt: ContinuousClock.Instant) {
+    ///   - askedAt: when it was asked.
+    ///   - takenAt: when the answer arrived.
+    package init(reading: Instant, askedAt: ContinuousClock.Instant? = nil, takenAt: ContinuousClock.Instant) {
         self.reading = reading
-        self.takenAt = takenAt
+        uncertainty = (askedAt?.duration(to: takenAt) ?? .zero) / 2
+        self.takenAt = takenAt.advanced(by: .zero - uncertainty)
+        readAt = takenAt
     }
 
     package func instant(at now: ContinuousClock.Instant) -> Instant { reading + takenAt.duration(to: now) }
+
+    /// The other way round.
+    package func moment(of instant: Instant) -> ContinuousClock.Instant {
+        takenAt.advanced(by: instant - reading)
+    }
 }

@@ -88,6 +88,16 @@ package enum SubscriberState: Int16, CaseIterable, Sendable {
     case unregistered = 3
     case wrongProject = 4
     case quarantined = 5
+
+    package var name: String {
+        switch self {
+        case .active: "active"
+        case .suspect: "suspect"
+        case .unregistered: "unregistered"
+        case .wrongProject: "wrong_project"
+        case .quarantined: "quarantined"
+        }
+    }
 }
 
 /// Which of Apple's two environments a device token belongs to.

@@ -15,6 +15,10 @@ package struct Instant: Hashable, Comparable, Sendable {
         Instant(microseconds: instant.microseconds + span.microseconds)
     }
 
+    package static func - (instant: Self, span: Duration) -> Self {
+        Instant(microseconds: instant.microseconds - span.microseconds)
+    }
+
     package static func - (later: Self, earlier: Self) -> Duration {
         .microseconds(later.microseconds - earlier.microseconds)
     }

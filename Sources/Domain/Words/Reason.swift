@@ -11,11 +11,19 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case lostHolder = 6
     case webSilent = 7
     case credentialUnusable = 8
+    /// Of runs: too many answers spoke against addresses at once.
+    case unregisteredWave = 15
+    case wrongProjectWave = 16
     // Decided by the renderer, before anything leaves.
     case renderedEmpty = 20
     case renderedURLInvalid = 21
     case payloadTooLarge = 22
     case contentInvalid = 23
+    // Decided by the expansion.
+    case holdout = 40
+    case noTimeZone = 41
+    case hourPast = 42
+    case notNewest = 45
     // The network's.
     case notSent = 100
     case timedOut = 101
@@ -124,10 +132,16 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .lostHolder: "lost_holder"
         case .webSilent: "web_silent"
         case .credentialUnusable: "credential_unusable"
+        case .unregisteredWave: "unregistered_wave"
+        case .wrongProjectWave: "wrong_project_wave"
         case .renderedEmpty: "rendered_empty"
         case .renderedURLInvalid: "rendered_url_invalid"
         case .payloadTooLarge: "payload_too_large"
         case .contentInvalid: "content_invalid"
+        case .holdout: "holdout"
+        case .noTimeZone: "no_time_zone"
+        case .hourPast: "hour_past"
+        case .notNewest: "not_newest"
         case .notSent: "not_sent"
         case .timedOut: "timed_out"
         case .connectionLost: "connection_lost"
@@ -210,6 +224,27 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .webpushEndpointRefused: "webpush_endpoint_refused"
         case .webpushUnreachable: "webpush_unreachable"
         case .webpushCrowded: "webpush_crowded"
+        }
+    }
+}
+
+extension Reason {
+    /// A quota of one device: the route is not to blame and need not slow down.
+    package var concernsOneDevice: Bool { self == .fcmDeviceQuotaExceeded || self == .apnsTooManyRequests }
+
+    /// What a person can do about a credential that was paused for this.
+    package var remedy: String {
+        switch self {
+        case .credentialUnusable: "put a readable, well-formed key file where `file` says, on every worker's machine"
+        case .fcmUnauthenticated, .fcmAccessTokenRefused:
+            "make a new key for the service account in the Google Cloud console and replace the file"
+        case .fcmPermissionDenied: "give the service account the role Firebase Cloud Messaging API Admin"
+        case .apnsInvalidProviderToken, .apnsForbidden, .apnsUnrelatedKeyID, .apnsBadEnvironmentKeyID:
+            "check key id, team id and the key's environment in the Apple developer account, and replace the .p8 file"
+        case .apnsBadCertificate, .apnsBadCertificateEnvironment:
+            "use a token key (.p8) of the app's team in place of the certificate"
+        case .fcmThirdPartyAuth: "upload a valid APNs key or web push certificate in the Firebase console"
+        default: "look the reason up in the provider's console, mend it, and resume"
         }
     }
 }

@@ -5,7 +5,10 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Apps: the tenants that own credentials, subscribers and campaigns.",
         discussion: "EXAMPLE\n  pushfleet app create ferry --time-zone Europe/Lisbon",
-        subcommands: [AppCreate.self, AppList.self, AppSet.self, ChannelCommand.self])
+        subcommands: [
+            AppCreate.self, AppList.self, AppSet.self, AppSetRate.self, AppPause.self, AppResume.self,
+            ChannelCommand.self,
+        ])
 }
 
 struct AppCreate: AsyncParsableCommand {

@@ -14,8 +14,8 @@ struct CampaignCommand: AsyncParsableCommand {
             """,
         subcommands: [
             CampaignValidate.self, CampaignPreview.self, CampaignCheck.self, CampaignCreate.self, CampaignList.self,
-            CampaignWatch.self, CampaignPause.self,
-            CampaignResume.self, CampaignCancel.self,
+            CampaignWatch.self, CampaignPause.self, CampaignResume.self, CampaignCancel.self, CampaignSetRate.self,
+            CampaignPlan.self, CampaignEdit.self, CampaignTest.self,
         ])
 }
 
@@ -48,8 +48,10 @@ struct CampaignCreate: AsyncParsableCommand {
                     writeOutput(try jsonLine(created))
                 } else {
                     let verb = created.isNew ? "created" : "known"
-                    writeOutput("campaign \(created.campaign) \(verb), run \(created.run)\n")
+                    let next = created.nextAt.map { "next occurrence \($0)" } ?? "run \(created.run)"
+                    writeOutput("campaign \(created.campaign) \(verb), \(next)\n")
                 }
+                if created.run == 0 { return }
                 if watch {
                     try await RunWatch(client: client, json: output.json).follow(Run.ID(created.run))
                 } else if !output.json {
@@ -74,18 +76,20 @@ struct CampaignList: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "At most this many.") var limit = 50
+    @Flag(help: "With test sends.") var tests = false
 
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                let runs = try await AdminStore(client).runs(app: app, limit: Int32(limit))
+                let runs = try await AdminStore(client).runs(app: app, limit: Int32(limit), tests: tests)
                 if output.json {
                     for run in runs { writeOutput(try jsonLine(run)) }
                     return
                 }
                 var table = TextTable(["RUN", "CAMPAIGN", "APP", "NAME", "STATUS", "DUE"], right: [0, 1])
                 for run in runs {
-                    table.add(["\(run.run)", "\(run.campaign)", run.app, run.name, run.status, run.dueAt])
+                    let name = run.isTest ? "\(run.name) (test)" : run.name
+                    table.add(["\(run.run)", "\(run.campaign)", run.app, name, run.status, run.dueAt])
                 }
                 writeOutput(table.text)
             }

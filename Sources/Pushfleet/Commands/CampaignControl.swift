@@ -2,21 +2,37 @@ import ArgumentParser
 import Domain
 import QueueStore
 
+/// Which runs a control command means.
+struct RunOptions: ParsableArguments {
+    @Argument(help: "A run's number, or a campaign's name, which stands for all its open runs.") var run: String
+    @Option(help: "The campaign's app, where several have one of that name.") var app: String?
+
+    /// - Parameter done: whether the store did it to that run.
+    func each(_ store: ControlStore, _ refusal: String, _ done: (Run.ID) async throws -> Bool) async throws {
+        let runs = try await store.runs(named: run, app: app)
+        var count = 0
+        for run in runs where try await done(run) { count += 1 }
+        guard count > 0 else { throw CommandFailure("run: \(run) \(refusal); see: pushfleet campaign list") }
+    }
+}
+
 struct CampaignPause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Stops a run within a second, until it is resumed.",
-        discussion: "EXAMPLE\n  pushfleet campaign pause 12")
+        discussion: "EXAMPLE\n  pushfleet campaign pause 12\n  pushfleet campaign pause \"Winter timetable\"")
     @OptionGroup var database: DatabaseOptions
-    @Argument(help: "The run.") var run: Int
+    @OptionGroup var chosen: RunOptions
 
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                guard try await ControlStore(client).pause(Run.ID(Int64(run))) else {
-                    throw CommandFailure("run: \(run) is not running; see: pushfleet campaign list")
+                let store = ControlStore(client)
+                try await chosen.each(store, "is not running") { run in
+                    guard try await store.pause(run) else { return false }
+                    writeOutput("run \(run) is paused; no request begins later than a second from now\n")
+                    writeOutput("next: pushfleet campaign resume \(run)\n")
+                    return true
                 }
-                writeOutput("run \(run) is paused; no request begins later than a second from now\n")
-                writeOutput("next: pushfleet campaign resume \(run)\n")
             }
         }
     }
@@ -27,15 +43,17 @@ struct CampaignResume: AsyncParsableCommand {
         commandName: "resume", abstract: "Goes on with a paused run.",
         discussion: "EXAMPLE\n  pushfleet campaign resume 12")
     @OptionGroup var database: DatabaseOptions
-    @Argument(help: "The run.") var run: Int
+    @OptionGroup var chosen: RunOptions
 
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                guard try await ControlStore(client).resume(Run.ID(Int64(run))) else {
-                    throw CommandFailure("run: \(run) is not paused; see: pushfleet campaign list")
+                let store = ControlStore(client)
+                try await chosen.each(store, "is not paused") { run in
+                    guard try await store.resume(run) else { return false }
+                    writeOutput("run \(run) goes on\n")
+                    return true
                 }
-                writeOutput("run \(run) goes on\n")
             }
         }
     }
@@ -53,20 +71,27 @@ struct CampaignCancel: AsyncParsableCommand {
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "The run.") var run: Int
+    @OptionGroup var chosen: RunOptions
 
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                guard let answer = try await ControlStore(client).cancel(Run.ID(Int64(run))) else {
-                    throw CommandFailure("run: \(run) is over or unknown; see: pushfleet campaign list")
+                let store = ControlStore(client)
+                try await chosen.each(store, "is over or unknown") { run in
+                    guard let answer = try await store.cancel(run) else { return false }
+                    writeOutput(output.json ? try jsonLine(answer) : text(answer))
+                    return true
                 }
-                if output.json { return writeOutput(try jsonLine(answer)) }
-                writeOutput("run \(run) is cancelled: \(grouped(answer.delivered)) delivered, ")
-                writeOutput("at most \(grouped(answer.inFlightAtMost)) in flight, ")
-                writeOutput("at least \(grouped(answer.stoppedAtLeast)) stopped\n")
-                writeOutput("next: pushfleet report run \(run)\n")
             }
         }
+    }
+
+    private func text(_ answer: CancelAnswer) -> String {
+        """
+        run \(answer.run) is cancelled: \(grouped(answer.delivered)) delivered, \
+        at most \(grouped(answer.inFlightAtMost)) in flight, at least \(grouped(answer.stoppedAtLeast)) stopped
+        next: pushfleet report run \(answer.run)
+
+        """
     }
 }

@@ -13,7 +13,7 @@ struct CredentialCommand: AsyncParsableCommand {
             EXAMPLE
               pushfleet credential add firebase --app ferry --transport fcm --file /etc/pushfleet/ferry.json
             """,
-        subcommands: [CredentialAdd.self, CredentialList.self, CredentialResume.self])
+        subcommands: [CredentialAdd.self, CredentialList.self, CredentialResume.self, CredentialSetRate.self])
 }
 
 struct CredentialAdd: AsyncParsableCommand {
@@ -103,7 +103,10 @@ struct CredentialList: AsyncParsableCommand {
                 }
                 writeOutput(table.text)
                 for each in credentials where each.isPaused {
-                    writeOutput("when mended: pushfleet credential resume \(each.name) --app \(each.app)\n")
+                    writeOutput("\(each.name): \(each.detail ?? each.remedy ?? each.reason)\n")
+                    writeOutput(
+                        "it resumes when its file changes; mended elsewhere: pushfleet credential resume \(each.name) --app \(each.app)\n"
+                    )
                 }
             }
         }

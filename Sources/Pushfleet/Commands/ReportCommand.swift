@@ -6,7 +6,7 @@ struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "What became of a campaign or a run, and the proof that it adds up.",
         discussion: "EXAMPLE\n  pushfleet report campaign 4\n  pushfleet report run 12 --audit",
-        subcommands: [ReportCampaign.self, ReportRun.self, ReportAccounting.self])
+        subcommands: [ReportCampaign.self, ReportRun.self, ReportShow.self, ReportAccounting.self])
 }
 
 struct ReportRun: AsyncParsableCommand {

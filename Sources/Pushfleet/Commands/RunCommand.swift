@@ -24,8 +24,15 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "Connections to each provider's origin.") var connections = 4
     @Option(help: "Most requests in flight on one connection; the provider's own limit also holds.") var streams = 250
     @Option(help: "Seconds that a drain waits for answers.") var drainLimit = 20
+    @Option(help: "Pause a run once so many subscribers in a row are refused for the same reason; 0 = never.")
+    var refusalsInARow = 100
     @Option(help: "CA bundle to trust besides nothing else; default PUSHFLEET_CA_FILE, then the system's.")
     var caFile: String?
+    @Option(help: "Janitor: where days of deliveries are kept as CSV before they are dropped; default nowhere.")
+    var exportDirectory: String?
+    @Option(help: "Port for /metrics, /livez, /readyz and /startupz; default none; 0 takes any free one.")
+    var httpPort: Int?
+    @Option(help: "IPv4 address that the port listens on.") var httpHost = "0.0.0.0"
     @Option(help: "trace, debug, info, notice, warning, error.") var logLevel = "info"
     @Option(help: "text or json; default text on a terminal, json elsewhere.") var logFormat: String?
 
@@ -43,8 +50,17 @@ struct RunCommand: AsyncParsableCommand {
         guard (0...3600).contains(drainLimit) else {
             throw ValidationError("drain-limit: \(drainLimit) is out of range; use 0 to 3600 seconds")
         }
+        if let httpPort, !(0...65_535).contains(httpPort) {
+            throw ValidationError("http-port: \(httpPort) is out of range; use 0 to 65535")
+        }
+        guard (0...1_000_000).contains(refusalsInARow) else {
+            throw ValidationError("refusals-in-a-row: \(refusalsInARow) is out of range; use 0 to 1000000")
+        }
         if let path = caFile ?? environment("PUSHFLEET_CA_FILE"), unsafe access(path, R_OK) != 0 {
             throw ValidationError("ca-file: \(path) cannot be read; name a PEM file")
+        }
+        if let exportDirectory, unsafe access(exportDirectory, W_OK | X_OK) != 0 {
+            throw ValidationError("export-directory: \(exportDirectory) cannot be written; make it, or name another")
         }
     }
 

@@ -29,7 +29,8 @@ struct RunWatch {
 
     private func note(_ progress: RunProgress) -> String {
         switch progress.status {
-        case .paused: "paused"
+        case .paused: progress.pausedBecause.map { "paused: \($0)" } ?? "paused"
+        case .running where progress.appIsPaused: "its app is paused"
         case .cancelled: "cancelled, settling"
         case .running where !progress.expanded: "expanding"
         case .running, .done:

@@ -1,5 +1,10 @@
 import FoundationEssentials
 
+/// JSON whose keys are the members' names.
+func plainJSON(_ value: some Encodable) throws -> String {
+    String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+}
+
 /// One line of JSON with sorted keys, for programs that read our output.
 func jsonLine(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()

@@ -8,13 +8,18 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "PostgreSQL URL or conninfo without a password; default PUSHFLEET_DATABASE_URL, then PG*.")
     var database: String?
 
-    @Flag(help: "Prepare no statements: for a pooler in transaction mode.")
-    var unprepared = false
+    @Flag(help: "For a pooler in transaction mode; default PUSHFLEET_PREPARED_STATEMENTS=off, else they are used.")
+    var noPreparedStatements = false
+
+    /// Off behind a pooler in transaction mode, which passes no notifications on either.
+    var preparesStatements: Bool {
+        !noPreparedStatements && environment("PUSHFLEET_PREPARED_STATEMENTS") != "off"
+    }
 
     var configuration: PostgresConfiguration {
         PostgresConfiguration(
             database ?? environment("PUSHFLEET_DATABASE_URL") ?? "", applicationName: "pushfleet",
-            preparedStatements: !unprepared)
+            preparedStatements: preparesStatements)
     }
 
     /// Tries to connect, once: a user who named the wrong server learns it at once, where a role would wait.

@@ -5,10 +5,12 @@ import Glibc
 import Housekeeping
 import Logging
 import Postgres
+import PlainHTTPServer
 import QueueStore
 import Scheduling
 import Schema
 import ServiceLifecycle
+import Threading
 
 /// Puts the chosen roles together and runs them in one process.
 struct Fleet {
@@ -20,24 +22,48 @@ struct Fleet {
         let logger = Logger(label: "pushfleet")
         let database = options.database.configuration
         let control = PostgresClient(database, connections: 1, logger: logger)
-        try await SchemaCheck.require(control, logger: logger)
+        try await requireSchema(control, logger)
         let roles = Set(options.roleNames)
+        let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
         if roles.contains("janitor") { services.append(try janitor(control, logger)) }
+        if roles.contains("janitor") { services += books(database, logger) + watch.gauges(database) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
             // A pooler in transaction mode passes no notifications on: there, polling alone.
-            let hints = options.database.unprepared ? nil : HintListener(database, logger: logger)
+            let hints = options.database.preparesStatements ? HintListener(database, logger: logger) : nil
             services += [pool, scheduler(pool, hints, logger)]
         }
-        if roles.contains("worker") { services += try worker(database, logger) }
+        if roles.contains("worker") { services += try worker(database, watch, logger) }
+        if let port = options.httpPort {
+            let server = try watch.server(host: options.httpHost, port: UInt16(port), of: services)
+            services.insert(server, at: 0)
+            logger.info("listening", metadata: ["host": "\(options.httpHost)", "port": "\(server.port)"])
+        }
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint],
             maximumGracefulShutdownDuration: .seconds(options.drainLimit + 10), logger: logger)
         try await group.run()
     }
 
-    private func worker(_ database: PostgresConfiguration, _ logger: Logger) throws -> [any Service] {
+    /// A process that starts during an outage starts in earnest when it ends.
+    private func requireSchema(_ client: PostgresClient, _ logger: Logger) async throws {
+        var wait = Duration.milliseconds(200)
+        while true {
+            do {
+                return try await SchemaCheck.require(client, logger: logger)
+            } catch {
+                guard let fault = error as? PostgresError, fault.isTransient else { throw error }
+                logger.warning(
+                    "waiting for the database",
+                    metadata: ["error": "\(fault)", "remedy": "check --database, PUSHFLEET_DATABASE_URL or PG*"])
+                await Wakeup().wait(until: .now + wait)
+                wait = min(wait * 2, .seconds(2))
+            }
+        }
+    }
+
+    private func worker(_ database: PostgresConfiguration, _ watch: Watch, _ logger: Logger) throws -> [any Service] {
         // A heartbeat never waits behind bulk work: flushes have a connection of their own.
         let claims = PostgresClient(database, connections: 2, logger: logger)
         let flushes = PostgresClient(database, connections: 1, logger: logger)
@@ -50,12 +76,14 @@ struct Fleet {
             tokens: PostgresAccessTokenStore(client: claims), worker: identity, logger: logger)
         var configuration = WorkerConfiguration()
         configuration.drainLimit = .seconds(options.drainLimit)
+        configuration.refusalsInARow = options.refusalsInARow
         hooks.quicken(&configuration)
         let worker = Worker(
             identity: identity,
             store: PostgresBatchStore(claims: claims, flushes: flushes, checkpoints: hooks.checkpoints, logger: logger),
             lane: PostgresLaneStore(client: lane, checkpoints: hooks.checkpoints), transports: host,
-            configuration: configuration, checkpoints: hooks.checkpoints, logger: logger)
+            configuration: configuration, checkpoints: hooks.checkpoints, metrics: watch.delivery,
+            logger: logger)
         return [claims, flushes, lane, host, worker]
     }
 

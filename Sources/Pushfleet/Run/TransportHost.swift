@@ -1,5 +1,7 @@
+import Crypto
 import Delivery
 import Domain
+import FoundationEssentials
 import Logging
 import ServiceLifecycle
 import Threading
@@ -12,7 +14,15 @@ actor TransportHost: TransportDirectory, Service {
     let worker: WorkerID
     let logger: Logger
     private var transports: [Way: any HostedTransport] = [:]
-    private nonisolated let started = AsyncStream.makeStream(of: (any HostedTransport).self)
+    private var fingerprints: [Way: [UInt8]] = [:]
+    private nonisolated let started = AsyncStream.makeStream(of: Started.self)
+
+    /// A transport, and when its background work ends: with this stream.
+    private struct Started: Sendable {
+        let transport: any HostedTransport
+        let isWanted: AsyncStream<Never>
+    }
+    private var wanted: [Way: AsyncStream<Never>.Continuation] = [:]
 
     /// What shares connections: a credential, and for Web Push the push service.
     private struct Way: Hashable {
@@ -41,7 +51,7 @@ actor TransportHost: TransportDirectory, Service {
     func run() async throws {
         await withDiscardingTaskGroup { group in
             await withGracefulShutdownHandler {
-                for await transport in started.stream { group.addTask { await self.keep(transport) } }
+                for await started in started.stream { group.addTask { await self.keep(started) } }
             } onGracefulShutdown: {
                 self.started.continuation.finish()
             }
@@ -49,9 +59,14 @@ actor TransportHost: TransportDirectory, Service {
         }
     }
 
-    private nonisolated func keep(_ transport: any HostedTransport) async {
+    private nonisolated func keep(_ started: Started) async {
         do {
-            try await transport.run()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await started.transport.run() }
+                group.addTask { for await _ in started.isWanted {} }
+                try await group.next()
+                group.cancelAll()
+            }
         } catch {
             if !(error is CancellationError) {
                 logger.error("transport stopped", metadata: ["error": "\(error)"])
@@ -60,12 +75,40 @@ actor TransportHost: TransportDirectory, Service {
     }
 
     func transport(for route: Route) async throws -> any Transport {
-        let way = Way(credential: route.credential, service: route.service)
+        var credential = route.credential
+        credential.faultFingerprint = nil
+        let way = Way(credential: credential, service: route.service)
         if let known = transports[way] { return known }
+        let fingerprint = fingerprint(of: route.credential)
         let transport = try makeTransport(route)
+        retire(route.credential.id, before: route.credential.revision)
         transports[way] = transport
-        started.continuation.yield(transport)
+        fingerprints[way] = fingerprint
+        let (isWanted, end) = AsyncStream.makeStream(of: Never.self)
+        wanted[way] = end
+        started.continuation.yield(Started(transport: transport, isWanted: isWanted))
         return transport
+    }
+
+    /// A credential was mended: what was made of its earlier file ends when the batches that hold it do.
+    private func retire(_ credential: Credential.ID, before revision: Int32) {
+        for way in transports.keys where way.credential.id == credential && way.credential.revision < revision {
+            transports[way] = nil
+            fingerprints[way] = nil
+            wanted.removeValue(forKey: way)?.finish()
+        }
+    }
+
+    func fingerprint(of credential: CredentialReference) -> [UInt8] {
+        guard let file = FileManager.default.contents(atPath: credential.file) else { return [] }
+        return Array(SHA256.hash(data: Array(file)).prefix(16))
+    }
+
+    func usedFingerprint(of credential: CredentialReference) -> [UInt8]? {
+        fingerprints.first {
+            $0.key.credential.id == credential.id && $0.key.credential.revision == credential.revision
+        }?
+        .value
     }
 
     /// - Throws: `TransportUnavailable` naming what is wrong with the credential's file or endpoint.

@@ -32,6 +32,10 @@ package struct CredentialRecord: Sendable, Encodable {
     package let isPaused: Bool
     package let reason: String
     package let since: String?
+    /// What is wrong with it, as a worker found.
+    package let detail: String?
+    /// What a person can do; nil when it is not paused.
+    package let remedy: String?
 }
 
 extension AdminStore {
@@ -54,7 +58,8 @@ extension AdminStore {
                 )
                 ON CONFLICT (app_id, name) DO UPDATE
                 SET transport = excluded.transport, file = excluded.file, endpoint = excluded.endpoint,
-                    facts = excluded.facts, state = 0, state_reason = 0, state_since = now()
+                    facts = excluded.facts, state = 0, state_reason = 0, state_since = now(), state_detail = NULL,
+                    fault_fingerprint = NULL, revision = known.revision + 1
                 -- Subscriptions name their VAPID key by this row: another key needs a row of its own.
                 WHERE known.transport = excluded.transport
                     AND (known.transport <> 3 OR known.facts ->> 'public_key' = excluded.facts ->> 'public_key')
@@ -79,7 +84,8 @@ extension AdminStore {
             CROSS JOIN generate_series(
                 (transport = 3)::int, CASE WHEN transport = 3 THEN 5 ELSE 0 END) AS services (service)
             ON CONFLICT (app_id, transport, service) DO UPDATE
-            SET credential_id = excluded.credential_id, state = 0, paused_reason = NULL, paused_at = NULL
+            SET credential_id = excluded.credential_id, state = 0, paused_reason = NULL, paused_at = NULL,
+                reopen_at = NULL, trips = 0
             RETURNING id
             """)
         guard !routes.isEmpty else {
@@ -96,7 +102,7 @@ extension AdminStore {
         let rows = try await client.query(
             """
             SELECT app.name, c.name, c.transport, c.file, c.state, coalesce(reason.name, c.state_reason::text),
-                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), c.state_detail, c.state_reason
             FROM pushfleet.credential c
             JOIN pushfleet.app ON app.id = c.app_id
             LEFT JOIN pushfleet.reason ON reason.code = c.state_reason
@@ -107,8 +113,23 @@ extension AdminStore {
             CredentialRecord(
                 app: $0.string(0), name: $0.string(1),
                 transport: TransportKind(rawValue: $0.int16(2))?.name ?? "unknown",
-                file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6))
+                file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6),
+                detail: $0.stringOrNil(7),
+                remedy: $0.int16(4) == 1 ? (Reason(rawValue: $0.int16(8)) ?? .none).remedy : nil)
         }
+    }
+
+    /// Those of the run's app that are paused: why it may stand still.
+    package func pausedCredentials(of run: Run.ID) async throws -> [CredentialRecord] {
+        let rows = try await client.query(
+            """
+            SELECT app.name
+            FROM pushfleet.run
+            JOIN pushfleet.app ON app.id = run.app_id
+            WHERE run.id = \(run.rawValue)
+            """)
+        guard let app = rows.first?.string(0) else { return [] }
+        return try await credentials(app: app).filter(\.isPaused)
     }
 
     /// Opens a credential's routes again.
@@ -118,13 +139,14 @@ extension AdminStore {
             """
             WITH mended AS (
                 UPDATE pushfleet.credential
-                SET state = 0, state_reason = 0, state_since = now()
+                SET state = 0, state_reason = 0, state_since = now(), state_detail = NULL, fault_fingerprint = NULL,
+                    revision = credential.revision + 1
                 WHERE app_id = \(id) AND name = \(name)
                 RETURNING id
             ),
             opened AS (
                 UPDATE pushfleet.route
-                SET state = 0, paused_reason = NULL, paused_at = NULL
+                SET state = 0, paused_reason = NULL, paused_at = NULL, reopen_at = NULL, trips = 0
                 FROM mended
                 WHERE route.credential_id = mended.id AND route.state = 1
             )

@@ -180,6 +180,8 @@ extension PostgresQuery {
                     WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
                         AND excluded.vapid_credential IS NOT NULL
                         THEN 1
+                    -- It registered, as the file says, after what was said against it.
+                    WHEN excluded.registered_at > known.state_since AND excluded.registered_at <> now() THEN 1
                     ELSE known.state
                 END,
                 vapid_credential = CASE
@@ -190,10 +192,15 @@ extension PostgresQuery {
                 state_since = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
                         THEN excluded.registered_at
+                    WHEN known.state <> 1
+                        AND excluded.registered_at > known.state_since
+                        AND excluded.registered_at <> now()
+                    THEN excluded.registered_at
                     ELSE known.state_since
                 END,
                 evidence = CASE
                     WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+                    WHEN excluded.registered_at > known.state_since AND excluded.registered_at <> now() THEN NULL
                     ELSE known.evidence
                 END,
                 registered_at = CASE

@@ -17,6 +17,9 @@ package struct RunProgress: Sendable {
     /// Every subscriber has been looked at.
     package let expanded: Bool
     package let accounting: Accounting
+    /// Why it paused itself; nil = it is not paused, or somebody paused it.
+    package let pausedBecause: String?
+    package let appIsPaused: Bool
 }
 
 /// One line of a breakdown.
@@ -41,8 +44,10 @@ extension AdminStore {
                 coalesce(max(total.cancelled), max(a.cancelled), 0)::bigint,
                 coalesce(max(total.skipped), max(a.skipped), 0)::bigint,
                 coalesce(max(total.in_doubt), max(a.in_doubt), 0)::bigint,
-                coalesce(max(total.repeat_bound), max(a.repeat_bound), 0)::bigint
+                coalesce(max(total.repeat_bound), max(a.repeat_bound), 0)::bigint,
+                run.paused_detail, bool_or(app.paused_at IS NOT NULL)
             FROM pushfleet.run
+            JOIN pushfleet.app ON app.id = run.app_id
             LEFT JOIN pushfleet.run_progress progress ON progress.run_id = run.id
             LEFT JOIN pushfleet.accounting a ON a.run_id = run.id
             LEFT JOIN pushfleet.run_total total ON total.run_id = run.id
@@ -54,7 +59,9 @@ extension AdminStore {
             targeted: row.int64(2), pending: row.int64(3), leased: row.int64(4), retrying: row.int64(5),
             delivered: row.int64(6), failed: row.int64(7), unregistered: row.int64(8), expired: row.int64(9),
             cancelled: row.int64(10), skipped: row.int64(11), inDoubt: row.int64(12), repeatBound: row.int64(13))
-        return RunProgress(status: status, expanded: row.bool(1), accounting: accounting)
+        return RunProgress(
+            status: status, expanded: row.bool(1), accounting: accounting, pausedBecause: row.stringOrNil(14),
+            appIsPaused: row.bool(15))
     }
 
     /// Outcomes of a run by reason, the most frequent first.

@@ -31,6 +31,13 @@ struct FlushStatement {
                     AND (worker.lease_until < now() + \(PostgresInterval(lease * 0.8)) OR worker.sighted_by IS NOT NULL)
                 RETURNING 1
             ),
+            enlisted AS (
+                -- Forgotten while it was cut off for long: it goes on under the same name, without its batches.
+                INSERT INTO pushfleet.worker (id, lease_until)
+                SELECT \(worker.uuid), now() + \(PostgresInterval(lease))
+                WHERE NOT EXISTS (SELECT FROM pushfleet.worker WHERE worker.id = \(worker.uuid))
+                ON CONFLICT (id) DO NOTHING
+            ),
             mine AS MATERIALIZED (
                 SELECT unnest(\(held.ids)) AS id
                 UNION
@@ -45,7 +52,7 @@ struct FlushStatement {
             locked AS MATERIALIZED (
                 -- The latest version of each row, in the order of ids.
                 SELECT b.id, b.run_id, b.route_id, b.epoch, b.claim_no, b.tag, b.size, b.announced, b.marked, b.doubtful,
-                    b.expires_at, b.content_version
+                    b.expires_at, b.content_version, b.variant
                 FROM mine
                 JOIN pushfleet.batch b ON b.shard = \(flush.shard.rawValue) AND b.id = mine.id
                 WHERE b.holder = \(worker.uuid) AND b.state = 1 AND (SELECT count(*) FROM renewed) >= 0
@@ -55,43 +62,49 @@ struct FlushStatement {
             held AS MATERIALIZED (
                 -- The fence.
                 SELECT locked.id, locked.run_id, locked.route_id, locked.size, locked.announced, locked.marked,
-                    locked.doubtful, locked.expires_at, locked.content_version,
+                    locked.doubtful, locked.expires_at, locked.content_version, locked.variant,
                     least(locked.size, named.announce) AS announce,
                     locked.marked # locked.marked AS no_bits,
-                    run.status AS run_status, run.in_doubt AS policy, run.max_attempts,
-                    route.state AS route_state, route.backoff
+                    CASE WHEN run.status = 1 AND app.paused_at IS NOT NULL THEN 2::smallint ELSE run.status END
+                        AS run_status,
+                    run.in_doubt AS policy, run.max_attempts,
+                    route.state AS route_state, route.credential_id,
+                    num_nonnulls(
+                        run.rate, app.rate,
+                        pushfleet.route_rate(
+                            route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, now())
+                    ) > 0 AS is_paced
                 FROM locked
                 JOIN unnest(\(held.ids), \(held.epochs), \(held.announcements)) AS named (id, epoch, announce)
                     ON named.id = locked.id AND named.epoch = locked.epoch
                 JOIN pushfleet.run ON run.id = locked.run_id
+                JOIN pushfleet.app ON app.id = run.app_id
                 JOIN pushfleet.route ON route.id = locked.route_id
             ),
             item AS MATERIALIZED (
                 -- Only ordinals without a mark.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.outcome, i.status, i.reason, i.attempts,
-                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms,
-                    held.run_id, held.no_bits, held.policy, held.max_attempts,
+                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.evidence,
+                    held.run_id, held.no_bits, held.policy, held.max_attempts, held.variant,
                     coalesce(i.job_content_version, held.content_version) AS content_version,
                     coalesce(i.job_expires_at, held.expires_at) AS expires_at,
                     CASE WHEN i.new_route = 0 THEN held.route_id ELSE i.new_route END AS route_id,
                     i.left_now
                         OR (held.doubtful IS NOT NULL AND get_bit(held.doubtful, i.ordinal) = 1) AS doubtful,
-                    now() + greatest(
-                        i.wait * interval '1 s',
-                        CASE WHEN i.free THEN interval '0' ELSE
-                            least(interval '15 min', held.backoff * 2 ^ least(greatest(i.attempts - 1, 0), 20))
-                            * (0.5 + random() / 2)
-                        END
-                    ) AS due_at
+                    now() + i.wait * interval '1 ms' AS due_at,
+                    CASE WHEN i.attempts > 0 THEN
+                        coalesce(i.first_attempt_at, now() - coalesce(i.begun_ms, 0) * interval '1 ms')
+                    END AS first_attempt_at
                 FROM unnest(
                     \(items.batches), \(items.ordinals), \(items.numbers), \(items.subscribers), \(items.outcomes),
                     \(items.statuses), \(items.reasons), \(items.attempts), \(items.left), \(items.waits),
                     \(items.frees), \(items.routes), \(items.addressVersions), \(items.providerIDs),
-                    \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies)
+                    \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies),
+                    \(items.evidence), \(items.firstAttempts)
                 ) AS i (
                     batch_id, ordinal, number, subscriber_id, outcome, status, reason, attempts, left_now, wait, free,
                     new_route, address_version, provider_id, language, job_expires_at,
-                    job_content_version, begun_ms, answer_ms
+                    job_content_version, begun_ms, answer_ms, evidence, first_attempt_at
                 )
                 JOIN held ON held.id = i.batch_id
                 WHERE get_bit(held.marked, i.ordinal) = 0
@@ -100,7 +113,8 @@ struct FlushStatement {
                 -- The outcome that stands. Attempts end those that were charged; a free one ends by its expiry alone.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.status, i.attempts, i.route_id,
                     i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.run_id, i.no_bits,
-                    i.content_version, i.expires_at, i.doubtful, i.left_now, i.due_at, i.outcome AS asked,
+                    i.content_version, i.variant, i.expires_at, i.doubtful, i.left_now, i.due_at, i.first_attempt_at,
+                    i.outcome AS asked, i.evidence,
                     CASE WHEN i.outcome = 0 AND NOT i.free AND i.attempts >= i.max_attempts THEN 4 ELSE i.reason END
                         AS reason,
                     CASE
@@ -158,10 +172,10 @@ struct FlushStatement {
             again AS (
                 INSERT INTO pushfleet.retry (
                     shard, run_id, number, subscriber_id, route_id, due_at, expires_at, content_version, attempts,
-                    doubtful
+                    doubtful, first_attempt_at
                 )
                 SELECT \(flush.shard.rawValue), f.run_id, f.number, f.subscriber_id, f.route_id, f.due_at,
-                    f.expires_at, f.content_version, f.attempts, f.doubtful
+                    f.expires_at, f.content_version, f.attempts, f.doubtful, f.first_attempt_at
                 FROM fresh f
                 WHERE f.outcome = 0
             ),
@@ -174,14 +188,29 @@ struct FlushStatement {
                 FROM fresh f
                 WHERE f.asked = 0
             ),
+            answered AS (
+                -- A row of this worker's own for each minute: nobody waits for it, and few versions of it pile up.
+                INSERT INTO pushfleet.answer_minute AS known (
+                    credential_id, at_minute, worker_id, answers, gone, foreign_to_us
+                )
+                SELECT held.credential_id, date_trunc('minute', now()), \(worker.uuid), count(*),
+                    count(*) FILTER (WHERE f.evidence = 1), count(*) FILTER (WHERE f.evidence = 2)
+                FROM fresh f
+                JOIN held ON held.id = f.batch_id
+                WHERE f.status IS NOT NULL
+                GROUP BY held.credential_id
+                ON CONFLICT (credential_id, at_minute, worker_id) DO UPDATE
+                SET answers = known.answers + excluded.answers, gone = known.gone + excluded.gone,
+                    foreign_to_us = known.foreign_to_us + excluded.foreign_to_us
+            ),
             final AS (
                 INSERT INTO pushfleet.delivery (
                     shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, status, reason,
-                    content_version, address_version, provider_id, language, sent_at, answer_ms
+                    content_version, address_version, provider_id, language, variant, sent_at, answer_ms
                 )
                 SELECT \(flush.shard.rawValue), f.run_id, f.number, f.subscriber_id, f.batch_id, f.ordinal, f.outcome,
                     f.attempts, f.status, f.reason, f.content_version, f.address_version, f.provider_id, f.language,
-                    now() - f.begun_ms * interval '1 ms', f.answer_ms
+                    f.variant, now() - f.begun_ms * interval '1 ms', f.answer_ms
                 FROM fresh f
                 WHERE f.outcome > 0
             ),
@@ -219,7 +248,7 @@ struct FlushStatement {
                 WHERE b.shard = \(flush.shard.rawValue) AND b.id = strange.id
             )
             SELECT held.id, coalesce(written.state, 1::smallint), coalesce(written.announced, held.announced),
-                held.run_status, held.route_state
+                held.run_status, held.route_state, held.is_paced
             FROM held
             LEFT JOIN written ON written.id = held.id
             """

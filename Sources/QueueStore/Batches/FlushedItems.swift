@@ -26,7 +26,8 @@ struct FlushedItems {
     let reasons: [Int16]
     let attempts: [Int16]
     let left: [Bool]
-    let waits: [Int32]
+    /// Milliseconds.
+    let waits: [Int64]
     let frees: [Bool]
     /// 0 = the batch's.
     let routes: [Int64]
@@ -37,6 +38,8 @@ struct FlushedItems {
     let contentVersions: [Int64?]
     let begun: [Int32?]
     let latencies: [Int32?]
+    let evidence: [Int16?]
+    let firstAttempts: [PostgresTimestamp?]
 
     init(_ items: [Flush.Item]) {
         batches = items.map(\.batch.rawValue)
@@ -48,7 +51,7 @@ struct FlushedItems {
         reasons = items.map(\.reason.rawValue)
         attempts = items.map(\.attempts)
         left = items.map(\.mayHaveLeft)
-        waits = items.map(\.waitSeconds)
+        waits = items.map { $0.wait.microseconds / 1000 }
         frees = items.map(\.free)
         routes = items.map { $0.route?.rawValue ?? 0 }
         addressVersions = items.map(\.addressVersion)
@@ -58,5 +61,7 @@ struct FlushedItems {
         contentVersions = items.map { $0.contentVersion?.rawValue }
         begun = items.map(\.begunMillisecondsAgo)
         latencies = items.map(\.latencyMilliseconds)
+        evidence = items.map { $0.evidence?.rawValue }
+        firstAttempts = items.map { $0.firstAttemptAt?.timestamp }
     }
 }

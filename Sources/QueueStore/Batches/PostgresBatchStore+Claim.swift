@@ -21,7 +21,13 @@ extension PostgresQuery {
     static func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) -> PostgresQuery {
         """
         WITH head AS MATERIALIZED (
-            SELECT pair.run_id, pair.route_id, pair.low_tag, run.announce_window, run.content_version, run.in_doubt,
+            SELECT pair.run_id, pair.route_id, pair.low_tag, run.announce_window, run.content_version,
+                run.variant_versions, run.in_doubt,
+                run.lane, run.max_attempts, (extract(epoch FROM run.retry_horizon) * 1000)::bigint AS horizon_ms,
+                run.rate AS run_rate, app.rate AS app_rate,
+                pushfleet.route_rate(
+                    route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, now()
+                ) AS route_rate,
                 pair.tag_offset + first.tag AS fair
             FROM unnest(\(pairs.map(\.run.rawValue)), \(pairs.map(\.route.rawValue))) AS named (run_id, route_id)
             JOIN pushfleet.run_route pair
@@ -29,6 +35,7 @@ extension PostgresQuery {
                 AND pair.run_id = named.run_id
                 AND pair.route_id = named.route_id
             JOIN pushfleet.run ON run.id = named.run_id AND run.status = 1
+            JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
             JOIN pushfleet.route ON route.id = named.route_id AND route.state = 0
             CROSS JOIN LATERAL (
                 SELECT b.tag
@@ -45,7 +52,8 @@ extension PostgresQuery {
             ORDER BY fair
         ),
         pick AS MATERIALIZED (
-            SELECT free.id, head.announce_window, head.content_version, head.in_doubt
+            SELECT free.id, head.announce_window, head.content_version, head.variant_versions, head.in_doubt, head.lane,
+                head.max_attempts, head.horizon_ms, head.run_rate, head.route_rate, head.app_rate
             FROM head
             CROSS JOIN LATERAL (
                 SELECT b.id
@@ -66,7 +74,7 @@ extension PostgresQuery {
             holder = \(worker.uuid),
             epoch = b.epoch + 1,
             claim_no = \(claimNumber),
-            content_version = coalesce(b.content_version, pick.content_version),
+            content_version = coalesce(b.content_version, pick.variant_versions[b.variant], pick.content_version),
             announced = least(
                 b.size,
                 position(B'0' IN b.marked) - 1 + CASE WHEN b.lapses >= 2 THEN 1 ELSE pick.announce_window END
@@ -74,8 +82,8 @@ extension PostgresQuery {
         FROM pick
         WHERE b.shard = \(shard.rawValue) AND b.id = pick.id
         RETURNING b.id, b.run_id, b.route_id, b.bucket_id, b.epoch, b.size, b.announced, b.marked, b.lapses,
-            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window,
-            b.collected > 0
+            b.content_version, b.expires_at, pick.in_doubt, pick.announce_window, b.collected > 0, pick.lane,
+            pick.max_attempts, pick.horizon_ms, pick.run_rate, pick.route_rate, pick.app_rate
         """
     }
 }
@@ -93,5 +101,11 @@ extension ClaimedBatch {
             expiresAt: Instant(microseconds: row.timestampMicroseconds(10)),
             policy: try stored(row.int16(11), "run.in_doubt"),
             announceWindow: lapses >= 2 ? 1 : Int(row.int16(12)), isCollected: row.bool(13))
+        terms.lane = try stored(row.int16(14), "run.lane")
+        terms.maxAttempts = Int(row.int16(15))
+        terms.retryHorizon = .milliseconds(row.int64(16))
+        terms.runRate = row.int32OrNil(17).map { Int($0) }
+        terms.routeRate = row.int32OrNil(18).map { Int($0) }
+        terms.appRate = row.int32OrNil(19).map { Int($0) }
     }
 }

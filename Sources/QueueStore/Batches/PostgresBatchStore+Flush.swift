@@ -2,19 +2,19 @@ import Domain
 import Postgres
 
 extension PostgresBatchStore {
-    /// What an answer says of an address is written in a statement after the flush's own. Should that fail the call
-    /// throws, and its repeat, which changes nothing of the outcomes, writes it.
     package func flush(_ flush: Flush, worker: WorkerID, lease: Duration) async throws -> [Flush.State] {
         checkpoints.reach(.beforeFlush)
         let query = FlushStatement(flush: flush, worker: worker, lease: lease).query
         let rows = try await record(query)
         checkpoints.reach(.afterFlush)
-        try await retire(flush)
+        try await correctEnvironments(flush)
         return try rows.map { row in
-            Flush.State(
+            var state = Flush.State(
                 batch: Batch.ID(row.int64(0)), state: try stored(row.int16(1), "batch.state"),
                 announced: Int32(row.int16(2)), run: try stored(row.int16(3), "run.status"),
                 route: try stored(row.int16(4), "route.state"))
+            state.isPaced = row.bool(5)
+            return state
         }
     }
 

@@ -19,7 +19,7 @@ extension PostgresQuery {
         """
         SELECT job.ordinal, job.number, job.subscriber_id, job.attempts, job.content_version, job.expires_at,
             s.transport, s.service, s.state, s.address, s.address_version, s.language, s.environment, s.p256dh, s.auth,
-            s.scalars, s.vapid_credential
+            s.scalars, s.vapid_credential, job.first_attempt_at
         FROM pushfleet.job
         LEFT JOIN LATERAL (
             SELECT subscriber.transport, subscriber.service, subscriber.state, subscriber.address,
@@ -53,6 +53,7 @@ extension PushJob {
             attempts: row.int16(3), contentVersion: row.int64OrNil(4).map { ContentVersion.ID($0) },
             expiresAt: row.timestampMicrosecondsOrNil(5).map { Instant(microseconds: $0) },
             recipient: try row.isNull(6) ? nil : Recipient(row))
+        firstAttemptAt = row.timestampMicrosecondsOrNil(17).map { Instant(microseconds: $0) }
     }
 }
 

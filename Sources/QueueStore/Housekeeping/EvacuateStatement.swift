@@ -15,7 +15,7 @@ struct EvacuateStatement {
         ),
         old AS MATERIALIZED (
             SELECT b.id, b.run_id, b.route_id, b.tag, b.due_at, b.expires_at, b.first_subscriber_id,
-                b.last_subscriber_id, b.content_version, b.lapses, b.state, b.marked, b.doubtful
+                b.last_subscriber_id, b.content_version, b.variant, b.lapses, b.state, b.marked, b.doubtful
             FROM pushfleet.batch b
             WHERE b.shard = \(shard.rawValue)
                 AND b.id = \(batch)
@@ -26,6 +26,7 @@ struct EvacuateStatement {
         ),
         placed AS MATERIALIZED (
             SELECT job.run_id, job.number, job.subscriber_id, job.attempts, job.content_version, job.expires_at,
+                job.first_attempt_at,
                 (row_number() OVER (ORDER BY job.ordinal) - 1)::smallint AS place,
                 coalesce(get_bit(old.doubtful, job.ordinal), 0) AS doubt
             FROM old
@@ -49,10 +50,11 @@ struct EvacuateStatement {
         jobs AS (
             INSERT INTO pushfleet.job (
                 shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts, content_version,
-                expires_at
+                expires_at, first_attempt_at
             )
             SELECT \(shard.rawValue), target.bucket_id, target.batch_id, placed.run_id, placed.number,
-                placed.subscriber_id, placed.place, placed.attempts, placed.content_version, placed.expires_at
+                placed.subscriber_id, placed.place, placed.attempts, placed.content_version, placed.expires_at,
+                placed.first_attempt_at
             FROM placed
             CROSS JOIN target
             RETURNING ordinal
@@ -68,11 +70,11 @@ struct EvacuateStatement {
         )
         INSERT INTO pushfleet.batch (
             shard, id, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id,
-            content_version, bucket_id, size, lapses, state, origin, marked, doubtful
+            content_version, variant, bucket_id, size, lapses, state, origin, marked, doubtful
         )
         SELECT \(shard.rawValue), target.batch_id, old.run_id, old.route_id, greatest(old.tag, target.low_tag),
             old.due_at, old.expires_at, old.first_subscriber_id, old.last_subscriber_id, old.content_version,
-            target.bucket_id, whole.n, old.lapses, old.state, 1, repeat('0', whole.n)::varbit, whole.doubtful
+            old.variant, target.bucket_id, whole.n, old.lapses, old.state, 1, repeat('0', whole.n)::varbit, whole.doubtful
         FROM old
         CROSS JOIN target
         CROSS JOIN (

@@ -67,11 +67,12 @@ extension PostgresQuery {
         """
     }
 
-    /// Only who holds nothing.
+    /// Only who holds nothing, and was seen lapsed twice: after an outage the living have not renewed yet.
     static func forgetWorkers(lapsedFor span: Duration) -> PostgresQuery {
         """
         DELETE FROM pushfleet.worker
         WHERE worker.lease_until < now() - \(PostgresInterval(span))
+            AND worker.sighted_last_at - worker.sighted_first_at >= interval '5 s'
             AND NOT EXISTS (SELECT FROM pushfleet.batch b WHERE b.holder = worker.id AND b.state = 1)
         """
     }

@@ -84,7 +84,7 @@ extension PostgresQuery {
     static func settle(_ batches: [Int64], bucket: Int32, shard: Shard, as outcome: Outcome) -> PostgresQuery {
         """
         WITH open AS MATERIALIZED (
-            SELECT b.id, b.run_id, b.marked, b.doubtful, b.content_version
+            SELECT b.id, b.run_id, b.marked, b.doubtful, b.content_version, b.variant
             FROM pushfleet.batch b
             JOIN pushfleet.run ON run.id = b.run_id
             WHERE b.shard = \(shard.rawValue)
@@ -97,14 +97,14 @@ extension PostgresQuery {
         ),
         closed AS (
             INSERT INTO pushfleet.delivery (
-                shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
+                shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version, variant
             )
             SELECT \(shard.rawValue), open.run_id, job.number, job.subscriber_id, open.id, job.ordinal,
                 CASE
                     WHEN open.doubtful IS NOT NULL AND get_bit(open.doubtful, job.ordinal) = 1 THEN 7
                     ELSE \(outcome.rawValue)
                 END,
-                job.attempts, coalesce(job.content_version, open.content_version)
+                job.attempts, coalesce(job.content_version, open.content_version), open.variant
             FROM open
             JOIN pushfleet.job
                 ON job.shard = \(shard.rawValue) AND job.bucket_id = \(bucket) AND job.batch_id = open.id

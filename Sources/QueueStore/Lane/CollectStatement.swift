@@ -12,6 +12,7 @@ extension PostgresQuery {
             SELECT n.id
             FROM pushfleet.notification n
             JOIN pushfleet.run ON run.id = n.run_id AND run.status = 1
+            JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
             WHERE n.shard = \(shard.rawValue)
                 AND n.due_at <= clock_timestamp()
                 AND EXISTS (SELECT FROM pushfleet.worker w WHERE w.id = \(worker.uuid) AND w.lease_until > now())
@@ -125,9 +126,16 @@ extension PostgresQuery {
                 expires_at, state
         )
         SELECT made.id, made.run_id, made.route_id, made.bucket_id, made.epoch, made.size, made.announced, made.marked,
-            made.lapses, made.content_version, made.expires_at, cut.in_doubt, cut.announce_window, true, cut.versions
+            made.lapses, made.content_version, made.expires_at, cut.in_doubt, cut.announce_window, true, cut.lane,
+            run.max_attempts, (extract(epoch FROM run.retry_horizon) * 1000)::bigint, run.rate,
+            pushfleet.route_rate(
+                route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, now()),
+            app.rate, cut.versions
         FROM made
         JOIN cut ON cut.batch_id = made.id
+        JOIN pushfleet.run ON run.id = made.run_id
+        JOIN pushfleet.route ON route.id = made.route_id
+        JOIN pushfleet.app ON app.id = run.app_id
         WHERE made.state = 1
         """
     }

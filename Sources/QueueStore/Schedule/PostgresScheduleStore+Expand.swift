@@ -8,7 +8,11 @@ extension PostgresScheduleStore {
 
     package func expand(run: Run.ID, shard: Shard, pageSize: Int32) async throws -> ExpandedPage? {
         checkpoints.reach(.beforePage)
-        let statement = ExpandStatement(shard: shard, run: run, pageSize: pageSize)
+        guard let row = try await client.query(.audience(of: run), deadline: .seconds(5)).first else { return nil }
+        let stored = row.json(0)
+        let statement = ExpandStatement(
+            shard: shard, run: run, pageSize: pageSize, audience: PostgresJSON(stored),
+            predicate: try Audience(storedJSON: stored).predicate(), onePerUser: row.bool(1))
         let rows = try await client.query(statement.query, deadline: .seconds(60))
         checkpoints.reach(.afterPage)
         return rows.first.map { ExpandedPage(targeted: Int($0.int32(0)), complete: $0.bool(1)) }
@@ -16,6 +20,14 @@ extension PostgresScheduleStore {
 }
 
 extension PostgresQuery {
+    static func audience(of run: Run.ID) -> PostgresQuery {
+        """
+        SELECT audience, one_per_user
+        FROM pushfleet.run
+        WHERE id = \(run.rawValue)
+        """
+    }
+
     static func unexpandedRuns(of shard: Shard) -> PostgresQuery {
         """
         SELECT run.id

@@ -20,18 +20,22 @@ struct RebatchStatement {
                 AND retry.expires_at = \(group.expiresAt)
                 AND retry.content_version = \(group.contentVersion)
                 AND retry.due_at <= now()
-            ORDER BY retry.number
-            LIMIT \(limit)
+            -- By the index on due_at: those that are not due yet, which may be many, are not read.
+            ORDER BY retry.due_at
+            LIMIT (
+                -- Of a throttled run no more than a second's worth.
+                SELECT least(\(limit), throttled.rate) FROM pushfleet.run throttled WHERE throttled.id = \(group.run)
+            )
             FOR UPDATE OF retry SKIP LOCKED
         ),
         taken AS (
             DELETE FROM pushfleet.retry
             USING due
             WHERE retry.shard = \(shard.rawValue) AND retry.run_id = \(group.run) AND retry.number = due.number
-            RETURNING retry.number, retry.subscriber_id, retry.attempts, retry.doubtful
+            RETURNING retry.number, retry.subscriber_id, retry.attempts, retry.doubtful, retry.first_attempt_at
         ),
         placed AS MATERIALIZED (
-            SELECT taken.number, taken.subscriber_id, taken.attempts, taken.doubtful,
+            SELECT taken.number, taken.subscriber_id, taken.attempts, taken.doubtful, taken.first_attempt_at,
                 (row_number() OVER (ORDER BY taken.number) - 1)::smallint AS ordinal
             FROM taken
         ),
@@ -52,20 +56,22 @@ struct RebatchStatement {
         ),
         jobs AS (
             INSERT INTO pushfleet.job (
-                shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts
+                shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts, first_attempt_at
             )
             SELECT \(shard.rawValue), target.bucket_id, target.batch_id, \(group.run), placed.number,
-                placed.subscriber_id, placed.ordinal, placed.attempts
+                placed.subscriber_id, placed.ordinal, placed.attempts, placed.first_attempt_at
             FROM placed
             CROSS JOIN target
             RETURNING ordinal
         )
         INSERT INTO pushfleet.batch (
             shard, id, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id,
-            content_version, bucket_id, size, state, origin, marked, doubtful
+            content_version, variant, bucket_id, size, state, origin, marked, doubtful
         )
         SELECT \(shard.rawValue), target.batch_id, \(group.run), \(group.route), target.tag, now(),
-            \(group.expiresAt), whole.first_id, whole.last_id, \(group.contentVersion), target.bucket_id, whole.n, 0, 1,
+            \(group.expiresAt), whole.first_id, whole.last_id, \(group.contentVersion),
+            (SELECT said.variant FROM pushfleet.content_version said WHERE said.id = \(group.contentVersion)),
+            target.bucket_id, whole.n, 0, 1,
             repeat('0', whole.n)::varbit, whole.doubtful
         FROM target
         CROSS JOIN (

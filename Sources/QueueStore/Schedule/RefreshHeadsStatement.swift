@@ -5,6 +5,9 @@ import Postgres
 ///
 /// A pair that had nothing to claim starts at the present. Virtual time never goes back, a head below it is lifted to
 /// it, and it stays before a pair that was skipped as locked, whose head in the table is older.
+///
+/// A throttled run takes less than its share, and what it leaves it does not get back: it moves along with the others,
+/// so that it neither holds virtual time up nor takes everything once its throttle is gone.
 struct RefreshHeadsStatement {
     var shard: Shard
     var lane: Lane
@@ -20,10 +23,15 @@ struct RefreshHeadsStatement {
             FOR UPDATE SKIP LOCKED
         ),
         live AS MATERIALIZED (
-            SELECT pair.run_id, pair.route_id, pair.tag_offset, pair.head AS old_head, clock.vtime, first.tag
+            SELECT pair.run_id, pair.route_id, pair.tag_offset, pair.head AS old_head, clock.vtime, first.tag,
+                coalesce(run.rate, app.rate) IS NOT NULL AS is_throttled
             FROM clock
             CROSS JOIN pushfleet.run_route pair
-            LEFT JOIN pushfleet.run ON run.id = pair.run_id AND run.status = 1
+            LEFT JOIN pushfleet.run
+                ON run.id = pair.run_id
+                AND run.status = 1
+                AND run.app_id NOT IN (SELECT paused.id FROM pushfleet.app paused WHERE paused.paused_at IS NOT NULL)
+            LEFT JOIN pushfleet.app ON app.id = run.app_id
             LEFT JOIN pushfleet.route ON route.id = pair.route_id AND route.state = 0
             LEFT JOIN LATERAL (
                 SELECT b.tag
@@ -45,19 +53,38 @@ struct RefreshHeadsStatement {
                     OR pair.run_id IN (SELECT going.id FROM pushfleet.run going WHERE going.status = 1)
                 )
         ),
+        moved AS MATERIALIZED (
+            SELECT live.run_id, live.route_id, live.old_head, live.tag_offset, live.tag, live.is_throttled,
+                CASE
+                    WHEN live.tag IS NOT NULL AND live.old_head IS NULL
+                    THEN greatest(live.tag_offset, live.vtime - live.tag)
+                    ELSE live.tag_offset
+                END AS new_offset
+            FROM live
+        ),
+        present AS MATERIALIZED (
+            -- Where the lane is now: at the first of those that nothing but the others holds back.
+            SELECT greatest(
+                clock.vtime,
+                coalesce(
+                    min(moved.new_offset + moved.tag) FILTER (WHERE NOT moved.is_throttled),
+                    min(moved.new_offset + moved.tag)
+                )) AS vtime
+            FROM clock
+            LEFT JOIN moved ON moved.tag IS NOT NULL
+            GROUP BY clock.vtime
+        ),
         next AS MATERIALIZED (
-            SELECT moved.run_id, moved.route_id, moved.old_head, moved.tag_offset, moved.new_offset,
-                CASE WHEN moved.tag IS NULL THEN NULL ELSE greatest(moved.vtime, moved.new_offset + moved.tag) END
+            SELECT moved.run_id, moved.route_id, moved.old_head, moved.tag_offset,
+                CASE
+                    WHEN moved.tag IS NOT NULL AND moved.is_throttled
+                    THEN greatest(moved.new_offset, present.vtime - moved.tag)
+                    ELSE moved.new_offset
+                END AS new_offset,
+                CASE WHEN moved.tag IS NOT NULL THEN greatest(present.vtime, moved.new_offset + moved.tag) END
                     AS new_head
-            FROM (
-                SELECT live.run_id, live.route_id, live.old_head, live.tag_offset, live.vtime, live.tag,
-                    CASE
-                        WHEN live.tag IS NOT NULL AND live.old_head IS NULL
-                        THEN greatest(live.tag_offset, live.vtime - live.tag)
-                        ELSE live.tag_offset
-                    END AS new_offset
-                FROM live
-            ) moved
+            FROM moved
+            CROSS JOIN present
         ),
         pairs AS MATERIALIZED (
             SELECT pair.run_id, pair.route_id

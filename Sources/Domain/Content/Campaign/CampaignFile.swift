@@ -12,6 +12,7 @@ package struct CampaignFile: Sendable, Equatable {
 
     package static let maximumBytes = 1_048_576
     package static let maximumDraftBytes = 65_536
+    package static let maximumVariants = 10
 
     package var app: String
     package var name: String
@@ -47,7 +48,7 @@ package struct CampaignFile: Sendable, Equatable {
     /// Who of a user's installations gets it.
     package enum PerUser: String, Sendable, CaseIterable {
         case all
-        /// The one that was seen last.
+        /// Of those that can be sent to, the one that registered last.
         case newest
     }
 }
@@ -61,6 +62,7 @@ extension CampaignFile {
     ) throws(ContentProblems) -> CampaignFile {
         let value = try value(json, limit: mode == .strict ? maximumBytes : maximumDraftBytes)
         var reader = CampaignReader(ProblemList(mode: mode), meter: meter)
+        reader.refuseInexactNumbers(in: json, of: "audience")
         return try reader.campaign(value)
     }
 

@@ -27,10 +27,11 @@ struct CampaignReader {
         reachable = target == nil ? audience?.transports ?? Set(TransportKind.allCases) : [.fcm]
         let variants = variants(file, delivery)
         let message = message(file, delivery, isOptional: file.has("variants"))
-        refuseSilentTest(file, message, variants)
+        let holdout = holdout(file)
+        refuseSilentTest(file, message, variants, holdout)
         let campaign = CampaignFile(
             app: label("app", of: file), name: label("name", of: file), idempotencyKey: idempotencyKey(file),
-            message: message, messageJSON: file["message"]?.text, variants: variants, holdout: holdout(file),
+            message: message, messageJSON: file["message"]?.text, variants: variants, holdout: holdout,
             delivery: delivery, perUser: perUser, audience: audience, target: target, schedule: schedule(file),
             perSecond: perSecond(file), weight: weight(file))
         try problems.throwIfAny()
@@ -80,6 +81,11 @@ struct CampaignReader {
             problems.add(
                 .variantInvalid, at: pointer, "There are no variants.", remedy: "Give one at least, or leave it out.")
         }
+        if elements.count > CampaignFile.maximumVariants {
+            problems.add(
+                .variantInvalid, at: pointer, "There are \(elements.count) variants.",
+                remedy: "Give at most \(CampaignFile.maximumVariants).")
+        }
         var names: Set<String> = []
         return elements.enumerated().compactMap { index, element in
             variant(element, at: pointer / index, delivery, names: &names)
@@ -120,9 +126,10 @@ struct CampaignReader {
 
     /// A background push shows nothing that two groups could differ in.
     private mutating func refuseSilentTest(
-        _ file: JSONMembers, _ message: MessageSource?, _ variants: [CampaignFile.MessageVariant]
+        _ file: JSONMembers, _ message: MessageSource?, _ variants: [CampaignFile.MessageVariant],
+        _ holdout: Double
     ) {
-        guard file.has("variants") else { return }
+        guard file.has("variants") || holdout > 0 else { return }
         if case .inline(let message)? = message, message.silent { addSilentTest(file.pointer / "message") }
         for (index, variant) in variants.enumerated() {
             guard case .inline(let message)? = variant.message, message.silent else { continue }
@@ -132,8 +139,9 @@ struct CampaignReader {
 
     private mutating func addSilentTest(_ pointer: JSONPointer) {
         problems.add(
-            .silentWithABTest, at: pointer / "silent", "A silent push cannot be tested in variants.",
-            remedy: "Remove the variants, or show something.")
+            .silentWithABTest, at: pointer / "silent",
+            "A silent push cannot be tested in variants or against a holdout.",
+            remedy: "Remove the variants and the holdout, or show something.")
     }
 
     // MARK: - Small members

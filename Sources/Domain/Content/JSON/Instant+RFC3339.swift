@@ -40,7 +40,7 @@ extension Instant {
     }
 
     /// The Gregorian date, by eras of 400 years that begin in March.
-    private static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -24,10 +24,17 @@ enum LanguageAliases {
         return nil
     }
 
-    private static let languages: [([UInt8], Replacement)] = [
+    /// Old languages and what they are called now, with the script that the old name implied.
+    static var oldAndNewNames: [(old: String, new: String)] {
+        languageNames.map { old, new, script in (old, script.map { new + "-" + $0 } ?? new) }
+    }
+
+    private static let languageNames: [(old: String, new: String, script: String?)] = [
         ("iw", "he", nil), ("in", "id", nil), ("ji", "yi", nil), ("jw", "jv", nil), ("mo", "ro", nil),
         ("tl", "fil", nil), ("sh", "sr", "latn"), ("cmn", "zh", nil),
-    ].map { (old: String, new: String, script: String?) in
+    ]
+
+    private static let languages: [([UInt8], Replacement)] = languageNames.map { old, new, script in
         (Array(old.utf8), Replacement(language: Array(new.utf8), script: script.map { Array($0.utf8) }))
     }
 

@@ -1,0 +1,1 @@
+COMMENT ON COLUMN pushfleet.batch.tag IS 'Place in its pair''s order, in jobs divided by the run''s weight.';

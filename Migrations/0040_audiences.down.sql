@@ -1,0 +1,2 @@
+DROP TABLE pushfleet.segment;
+ALTER TABLE pushfleet.run DROP COLUMN audience;

@@ -1,0 +1,1 @@
+DROP SCHEMA pushfleet_report CASCADE;

@@ -1,0 +1,54 @@
+import Domain
+import Logging
+import Postgres
+
+/// The books in PostgreSQL, on connections of their own: counting takes longer than a rescue may wait.
+package struct PostgresBookkeepingStore: BookkeepingStore {
+    let client: PostgresClient
+
+    package init(client: PostgresClient) { self.client = client }
+
+    package func shards() async throws -> [Shard] { try await client.shards() }
+
+    package func fold(shard: Shard) async throws -> Int64 {
+        try await client.query("SELECT pushfleet.fold(\(shard.rawValue))", deadline: .seconds(300))[0].int64(0)
+    }
+
+    package func countTokens() async throws {
+        _ = try await client.query("SELECT pushfleet.count_tokens()::text", deadline: .seconds(600))
+    }
+
+    package func auditNext() async throws -> RunAudit? {
+        try await client.query("SELECT run_id, problems FROM pushfleet.audit_next()", deadline: .seconds(600)).first.map
+        {
+            RunAudit(run: Run.ID($0.int64(0)), problems: Int($0.int32(1)))
+        }
+    }
+
+    package func expiredDays() async throws -> [ExpiredDay] {
+        let rows = try await client.query("SELECT parent, child, is_pending FROM pushfleet.expired_days()")
+        return rows.map { ExpiredDay(table: $0.string(0), partition: $0.string(1), isHalfDetached: $0.bool(2)) }
+    }
+
+    package func export(_ day: ExpiredDay, to body: @Sendable ([UInt8]) async throws -> Void) async throws {
+        try await client.withConnection(deadline: .seconds(3600)) { connection in
+            _ = try await connection.copyOut(
+                "COPY (SELECT * FROM pushfleet.\(unescaped: day.partition)) TO STDOUT WITH (FORMAT csv, HEADER)",
+                deadline: .seconds(3600), body)
+        }
+    }
+
+    package func drop(_ day: ExpiredDay) async throws {
+        let how = day.isHalfDetached ? "FINALIZE" : "CONCURRENTLY"
+        _ = try await client.query(
+            """
+            ALTER TABLE pushfleet.\(unescaped: day.table)
+            DETACH PARTITION pushfleet.\(unescaped: day.partition) \(unescaped: how)
+            """, deadline: .seconds(600))
+        _ = try await client.query("DROP TABLE pushfleet.\(unescaped: day.partition)", deadline: .seconds(60))
+    }
+
+    package func forgetOld() async throws -> Int64 {
+        try await client.query("SELECT pushfleet.forget_old(5000)", deadline: .seconds(60))[0].int64(0)
+    }
+}

@@ -1,0 +1,83 @@
+import Domain
+import FoundationEssentials
+import Postgres
+
+extension AdminStore {
+    /// Rows that an estimate reads of a large table.
+    private static let sampleSize = 50_000.0
+
+    /// Who would get a campaign, when, and who would be passed over. Reads only.
+    /// - Parameter exact: count every subscriber in place of a sample.
+    /// - Throws: `AdminError` when a name in the file is unknown.
+    package func plan(_ file: CampaignFile, exact: Bool) async throws -> AudiencePlan {
+        let app = try await appID(file.app)
+        let (file, _) = try await resolvingTemplate(of: file, app: app)
+        try await checkZone(of: file.schedule)
+        let audience = try await writtenOut(file.audience ?? .all, app: app)
+        return try await plan(file, audience: audience, app: app, exact: exact)
+    }
+
+    /// An estimate as a run keeps it.
+    func planRecord(_ file: CampaignFile, audience: Audience, app: App.ID) async throws -> PostgresJSON {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let plan = try await plan(file, audience: audience, app: app, exact: false)
+        return PostgresJSON(String(decoding: try encoder.encode(plan), as: UTF8.self))
+    }
+
+    private func plan(
+        _ file: CampaignFile, audience: Audience, app: App.ID, exact: Bool
+    ) async throws -> AudiencePlan {
+        guard file.target == nil else {
+            // One request; FCM alone knows to how many.
+            var plan = AudiencePlan()
+            (plan.targeted, plan.sent, plan.sampled) = (1, 1, 1)
+            plan.transports = [.init(name: TransportKind.fcm.name, subscribers: 1)]
+            return plan
+        }
+        let rows = Double(try await client.query(.subscriberEstimate)[0].int64(0))
+        let share = exact || rows <= Self.sampleSize ? 100 : 100 * Self.sampleSize / rows
+        let isSilent = if case .inline(let message)? = file.message { message.silent } else { false }
+        var statement = PlanStatement(
+            app: app, predicate: try audience.predicate(), policies: file.schedule.policies, bounds: file.variantBounds,
+            onePerUser: file.perUser == .newest, isSilent: isSilent, share: share)
+        switch file.schedule {
+        case .now: break
+        case .at(let instant, _): statement.dueAt = instant
+        case .local(let wall, _):
+            let first = try await client.query(.zones(at: wall.text), deadline: .seconds(30))[0]
+            statement.localAt = wall.text
+            statement.begunAt = max(
+                try await client.databaseNow(),
+                Instant(microseconds: first.timestampMicroseconds(0) - RunTerms.lead.microseconds))
+        case .cron(let cron, let zone, let policies):
+            statement.dueAt = try await client.withConnection { connection in
+                try await connection.firstOccurrence(of: cron, zone: zone, policies)
+            }
+        }
+        let counted = try await client.query(statement.query, deadline: .seconds(300))
+        let groups = try counted.map { try PlannedGroup($0, scale: 100 / share) }
+        var plan = AudiencePlan(of: groups, for: file)
+        plan.exact = share >= 100
+        plan.sampled = counted.reduce(0) { $0 + $1.int64(7) }
+        return plan
+    }
+
+    /// What was planned for a run when it was made; nil = nothing was.
+    package func storedPlan(of run: Run.ID) async throws -> AudiencePlan? {
+        let rows = try await client.query("SELECT plan FROM pushfleet.run WHERE id = \(run.rawValue)")
+        guard let row = rows.first, !row.isNull(0) else { return nil }
+        return try JSONDecoder().decode(AudiencePlan.self, from: Data(row.json(0).utf8))
+    }
+}
+
+extension PlannedGroup {
+    fileprivate init(_ row: PostgresRow, scale: Double) throws {
+        let skip = row.int16(4)
+        self.init(
+            transport: try stored(row.int16(0), "subscriber.transport"), route: row.int64(1),
+            rate: row.int32OrNil(2).map(Int64.init), language: row.stringOrNil(3),
+            skip: skip == 0 ? nil : try stored(skip, "delivery.reason"), variant: Int(row.int32(5)),
+            dueAt: Instant(microseconds: row.timestampMicroseconds(6)), subscribers: Double(row.int64(7)) * scale)
+    }
+}

@@ -1,0 +1,61 @@
+import Domain
+import Postgres
+
+/// What a campaign says, after so many edits: one message, or one for each variant.
+struct ContentRevision {
+    var number: Int32
+    /// The message; the first variant's where there are several.
+    var version: Int64
+    /// By the variants' places; nil = no test.
+    var variants: [Int64]?
+
+    /// Writes a revision of a campaign.
+    /// - Parameters:
+    ///   - file: with its templates' messages in their place.
+    ///   - body: the file, whose `delivery` is kept with each message as it was written.
+    ///   - template: where the one message was taken from.
+    static func insert(
+        _ file: CampaignFile, campaign: Int64, number: Int32, body: String, template: Int64? = nil,
+        on connection: PostgresConnection
+    ) async throws -> ContentRevision {
+        var messages: [(name: String?, message: String)] = file.variants.map { ($0.name, $0.messageJSON) }
+        if messages.isEmpty { messages = [(nil, file.messageJSON ?? "{}")] }
+        var made: [Int64] = []
+        for (index, each) in messages.enumerated() {
+            let place = each.name == nil ? nil : Int16(index + 1)
+            made.append(
+                try await connection.query(
+                    """
+                    INSERT INTO pushfleet.content_version (
+                        campaign_id, message, delivery, revision, variant, variant_name, template_id
+                    )
+                    VALUES (
+                        \(campaign), \(PostgresJSON(each.message)),
+                        coalesce((\(PostgresJSON(body)))::jsonb -> 'delivery', '{}'), \(number), \(place), \(each.name),
+                        \(file.variants.isEmpty ? template : nil)
+                    )
+                    RETURNING id
+                    """)[0].int64(0))
+        }
+        return ContentRevision(number: number, version: made[0], variants: file.variants.isEmpty ? nil : made)
+    }
+
+    /// The newest revision of a campaign.
+    static func latest(of campaign: Int64, on connection: PostgresConnection) async throws -> ContentRevision {
+        let rows = try await connection.query(
+            """
+            SELECT said.id, said.revision, said.variant IS NOT NULL
+            FROM pushfleet.content_version said
+            WHERE said.campaign_id = \(campaign)
+                AND said.revision = (
+                    SELECT max(newest.revision)
+                    FROM pushfleet.content_version newest
+                    WHERE newest.campaign_id = \(campaign)
+                )
+            ORDER BY said.variant
+            """)
+        guard let first = rows.first else { throw AdminError("campaign: \(campaign) says nothing") }
+        return ContentRevision(
+            number: first.int32(1), version: first.int64(0), variants: first.bool(2) ? rows.map { $0.int64(0) } : nil)
+    }
+}

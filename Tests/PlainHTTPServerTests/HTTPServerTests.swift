@@ -1,0 +1,113 @@
+import Logging
+import PlainHTTP
+import PlainHTTPServer
+import ServiceLifecycle
+import Testing
+import Threading
+
+@Suite struct HTTPServerTests {
+    private static let logger = Logger(label: "tests") { TextLogHandler(label: $0, logLevel: .critical) }
+
+    /// Runs a server, lends its URL and a client, and shuts it down.
+    private static func serve(
+        bodyLimit: Int = 65_536, deadline: Duration = .seconds(10), answering handler: @escaping HTTPServer.Handler,
+        _ body: @Sendable @escaping (String, HTTPClient) async throws -> Void
+    ) async throws {
+        var configuration = HTTPServer.Configuration(port: 0)
+        configuration.bodyLimit = bodyLimit
+        configuration.deadline = deadline
+        let server = try HTTPServer(configuration, logger: logger, handler: handler)
+        try await testGracefulShutdown { trigger in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                var plain = HTTPClient.Configuration()
+                plain.allowsPlainText = true
+                try await body("http://127.0.0.1:\(server.port)", HTTPClient(configuration: plain))
+                trigger.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `A request reaches the handler whole and gets its answer`() async throws {
+        try await Self.serve { request in
+            HTTPServerResponse(
+                status: 201, headers: [("x-path", request.path), ("x-method", request.method)],
+                body: request.body.reversed() + Array((request.headers["x-one"] ?? "").utf8))
+        } _: { url, client in
+            var request = HTTPClientRequest(url: url + "/a/b?c=d")
+            request.method = .POST
+            request.headers.add(name: "X-One", value: "1")
+            request.body = [1, 2, 3]
+            let response = try await client.execute(request, timeout: .seconds(5), logger: Self.logger)
+            #expect(response.status == 201)
+            #expect(response.headers.first(name: "x-path") == "/a/b")
+            #expect(response.headers.first(name: "x-method") == "POST")
+            #expect(response.body == [3, 2, 1, 49])
+        }
+    }
+
+    @Test func `A body over the limit is answered 413 and never handled`() async throws {
+        let handled = Locked(0)
+        try await Self.serve(bodyLimit: 1000) { _ in
+            handled.withLock { $0 += 1 }
+            return HTTPServerResponse(status: 200)
+        } _: { url, client in
+            for (size, status) in [(1001, 413), (1000, 200), (300_000, 413)] {
+                var request = HTTPClientRequest(url: url)
+                request.method = .POST
+                request.body = [UInt8](repeating: 65, count: size)
+                let response = try await client.execute(request, timeout: .seconds(5), logger: Self.logger)
+                #expect(response.status == status)
+            }
+            #expect(handled.withLock { $0 } == 1)
+        }
+    }
+
+    @Test func `A handler that takes too long is answered for with 503`() async throws {
+        try await Self.serve(deadline: .milliseconds(50)) { _ in
+            // The event waited for is the cancellation at the deadline.
+            do { try await Task.sleep(for: .seconds(3600)) } catch { return HTTPServerResponse(status: 500) }
+            return HTTPServerResponse(status: 200)
+        } _: { url, client in
+            let response = try await client.execute(
+                HTTPClientRequest(url: url), timeout: .seconds(5), logger: Self.logger)
+            #expect(response.status == 503)
+        }
+    }
+
+    @Test func `Many requests are answered at the same time`() async throws {
+        try await Self.serve { request in
+            HTTPServerResponse(status: 200, body: Array(request.path.utf8))
+        } _: { url, _ in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        var plain = HTTPClient.Configuration()
+                        plain.allowsPlainText = true
+                        let client = HTTPClient(configuration: plain)
+                        for turn in 0..<25 {
+                            let response = try await client.execute(
+                                HTTPClientRequest(url: "\(url)/\(number)/\(turn)"), timeout: .seconds(5),
+                                logger: Self.logger)
+                            #expect(response.body == Array("/\(number)/\(turn)".utf8))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `An address that is taken is refused with its remedy`() async throws {
+        try await Self.serve { _ in
+            HTTPServerResponse(status: 200)
+        } _: { url, _ in
+            let port = UInt16(url.split(separator: ":").last ?? "") ?? 0
+            let failure = #expect(throws: HTTPServer.Failure.self) {
+                _ = try HTTPServer(.init(port: port), logger: Self.logger) { _ in HTTPServerResponse(status: 200) }
+            }
+            #expect("\(failure!)".contains("in use"))
+        }
+    }
+}
