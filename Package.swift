@@ -110,7 +110,7 @@ let package = Package(
         tests(
             "SimulatorTests", ["Simulator", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "TestSupport"],
             resources: [.copy("Fixtures")]),
-        tests("ContentTests", ["Simulator", "Transports", "Domain"]),
+        tests("ContentTests", ["Simulator", "Transports", "Domain", "Crypto"]),
         tests("QueueStoreTests", ["QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
         tests(
             "DeliveryTests",
