@@ -111,7 +111,8 @@ import Testing
             #expect(sent.count == site.subscribers, "\(row)")
         case .assumeSent:
             #expect(accounting.delivered + accounting.inDoubt == site.subscribers, "\(row)")
-            #expect(accounting.inDoubt > 0, "\(row)")
+            // Killed right after a flush it may hold nothing unanswered; between a send and its answer it does.
+            if row.point == .afterSend { #expect(accounting.inDoubt > 0, "\(row)") }
             #expect(sent.values.allSatisfy { $0 == 1 }, "\(row)")
         }
     }

@@ -126,7 +126,7 @@ import Testing
         while true {
             do {
                 guard try await queue.schedule.unexpandedRuns(of: queue.shard).contains(run) else { return failures }
-                _ = try await queue.schedule.expand(run: run, shard: queue.shard, pageSize: 500)
+                _ = try await queue.schedule.expand(run: run, shard: queue.shard, pageSize: 50)
             } catch {
                 failures += 1
             }
