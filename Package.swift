@@ -62,7 +62,7 @@ let package = Package(
         .target(
             name: "Schema", dependencies: ["Postgres", "Logging"], exclude: ["Migrations"], swiftSettings: safe,
             plugins: ["EmbedMigrations"]),
-        .plugin(name: "EmbedMigrations", capability: .buildTool()),
+        .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "Sources/EmbedMigrations"),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
         module("Housekeeping", ["Domain", "Loops", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),

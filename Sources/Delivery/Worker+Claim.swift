@@ -78,7 +78,7 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
-        metrics.claimed(lane: .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
+        metrics.claimed(lane: claimed?.terms.lane ?? .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil

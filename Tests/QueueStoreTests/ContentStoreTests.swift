@@ -145,6 +145,9 @@ import Testing
             _ = try await queue.client.query("UPDATE pushfleet.subscriber SET state = 3 WHERE id = 4")
             let found = try await queue.admin.largestValues(app: "ferry", attributes: ["n", "name", "none"])
             #expect(found == ["n": "1234567", "name": "\"\"\"\""])
+            let some = try await queue.admin.largestValues(
+                app: "ferry", audience: .not(.externalID(["u2"])), attributes: ["n", "name"])
+            #expect(some == ["n": "1234567", "name": "abcdef"])
             let known = try #require(
                 try await queue.admin.subscriberForPreview(app: "ferry", id: 2, attributes: ["n", "name", "none"]))
             #expect(known.attributes == ["n": "true", "name": "\"\"\"\""] && known.address.text == "token-2")

@@ -18,7 +18,8 @@ struct CampaignValidate: AsyncParsableCommand {
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Also weigh with the longest values that subscribers have; needs the database.") var audience = false
+    @Flag(help: "Also weigh with the longest values that subscribers of its audience have; needs the database.")
+    var audience = false
     @Argument(help: "The campaign file.") var file: String
 
     func run() async throws {
@@ -46,7 +47,11 @@ struct CampaignValidate: AsyncParsableCommand {
             var reading = reading
             try await reading.complete(from: store)
             let names = Set(reading.messages.flatMap(\.message.placeholderNames)).sorted()
-            return (reading, try await store.largestValues(app: reading.campaign.app, attributes: names))
+            return (
+                reading,
+                try await store.largestValues(
+                    app: reading.campaign.app, audience: reading.campaign.audience, attributes: names)
+            )
         }
     }
 }

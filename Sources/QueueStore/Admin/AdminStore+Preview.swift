@@ -100,11 +100,16 @@ extension AdminStore {
                 uniqueKeysWithValues: zip(names, values).compactMap { name, value in value.map { (name, $0) } }))
     }
 
-    /// The longest value of each attribute among the app's active subscribers, as JSON writes it: no one of them need have
-    /// all. Reads every subscriber once.
-    package func largestValues(app: String, attributes names: [String]) async throws -> [String: String] {
+    /// The longest value of each attribute among the audience's active subscribers, as JSON writes it: no one of them need
+    /// have all. Reads every subscriber once.
+    /// - Parameter audience: nil = all.
+    package func largestValues(
+        app: String, audience: Audience? = nil, attributes names: [String]
+    ) async throws -> [String: String] {
         guard !names.isEmpty else { return [:] }
         let id = try await appID(app).rawValue
+        let whole = try await writtenOut(audience ?? .all, app: App.ID(id))
+        let predicate = try whole.predicate()
         let rows = try await client.query(
             """
             SELECT DISTINCT ON (name.name) name.name, s.attributes ->> name.name
@@ -113,6 +118,7 @@ extension AdminStore {
             WHERE s.shard = ANY (SELECT unnest(shards) FROM pushfleet.app WHERE id = \(id))
                 AND s.app_id = \(id)
                 AND s.state IN (1, 2)
+                AND \(predicate)
                 AND jsonb_typeof(s.attributes -> name.name) IN ('string', 'number', 'boolean')
             ORDER BY name.name, octet_length((s.attributes -> name.name)::text) DESC
             """, deadline: .seconds(120))
