@@ -13,7 +13,7 @@ struct AppSet: AsyncParsableCommand {
             devices; more are skipped (frequency_cap). In quiet hours, by the clock of each subscriber's zone, nothing is
             sent: it waits until they end, or is skipped (quiet_hours), as --in-quiet-hours and delivery.quietHours say.
             Both hold for single notifications too. A message that must come through says so, and why, in delivery.bypass;
-            that is kept: pushfleet report bypasses. Tests, topics and silent messages are not held back.
+            that is kept: pushfleet report show bypasses. Tests, topics and silent messages are not held back.
 
             EXAMPLE
               pushfleet app set ferry --fcm-mode notification
