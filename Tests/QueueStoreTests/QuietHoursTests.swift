@@ -206,7 +206,7 @@ import Testing
             // Twelve hours off: their day.
             _ = try await queue.client.query(
                 "UPDATE pushfleet.subscriber SET time_zone = 'Etc/GMT+12' WHERE id > 4")
-            let run = try await queue.makeExpandedRun()
+            let run = try await queue.makeExpandedRun(ttl: .seconds(14_400))
             try await fallAsleep(queue)
             let worker = try await queue.hire()
             let batch = try #require(try await queue.claim(run, worker))
