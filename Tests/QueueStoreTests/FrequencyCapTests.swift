@@ -235,6 +235,28 @@ import Testing
         }
     }
 
+    @Test func `a reservation looks its users up by key, whatever else there is`() async throws {
+        try await QueueFixture.run(subscribers: 20_000) { queue in
+            try await cap(queue, "2/24h")
+            _ = try await queue.client.query(
+                """
+                INSERT INTO pushfleet.frequency (app_id, user_key, hits, hit_at)
+                SELECT 1, 's:' || id, '{99}', ARRAY[now() - interval '1 h'] FROM generate_series(1, 20000) id
+                """, deadline: .seconds(60))
+            _ = try await queue.client.query("VACUUM ANALYZE pushfleet.frequency, pushfleet.subscriber")
+            let run = try await queue.makeRun(batchSize: 500)
+            try await queue.expand(run, pageSize: 20_000)
+            let worker = try await queue.hire()
+            let batch = try #require(try await queue.claim(run, worker))
+            let plan = try await PlanNode(ReserveStatement(batch: batch, worker: worker).query, queue.client)
+            let hot = ["subscriber", "frequency", "notification_sibling", "content_version"]
+            #expect(plan.all.filter { $0.type == "Seq Scan" && hot.contains($0.relation) }.isEmpty)
+            #expect(plan.pages < 500 * 25)
+            #expect(
+                try await queue.count("SELECT count(*) FROM pushfleet.frequency WHERE cardinality(hits) = 2") == 500)
+        }
+    }
+
     @Test func `users whose window is over are forgotten, page by page`() async throws {
         try await QueueFixture.run(subscribers: 1) { queue in
             try await cap(queue, "1/24h")
