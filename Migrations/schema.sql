@@ -57,7 +57,8 @@ BEGIN
     WITH button AS (
         SELECT element.value, at || '/' || element.ordinality - 1 AS at, element.ordinality AS place,
             coalesce(element.value -> 'id', '""') AS id,
-            coalesce(element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
+            coalesce(
+                element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
                 AS has_id
         FROM jsonb_array_elements(CASE jsonb_typeof(value) WHEN 'array' THEN value ELSE '[]' END)
             WITH ORDINALITY AS element
@@ -87,7 +88,8 @@ BEGIN
     SELECT p.pointer, p.code, p.problem
     FROM object,
         pushfleet.text_problems(
-            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long', false) p
+            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long',
+            false) p
     UNION ALL
     SELECT p.pointer, p.code, p.problem
     FROM object, pushfleet.link_problems(object.value -> 'url', object.at || '/url') p;
@@ -211,7 +213,8 @@ BEGIN
     RETURN QUERY SELECT * FROM pushfleet.member_problems(
         campaign, '',
         '{app,name,idempotencyKey,message,variants,holdout,delivery,audience,schedule,throttle,queue}');
-    RETURN QUERY SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
+    RETURN QUERY
+    SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
     RETURN QUERY SELECT p.pointer, p.code, p.problem
     FROM pushfleet.text_problems(file -> 'name', '/name', 200, 'field_missing', 'field_invalid', false) p
     WHERE p.code <> 'placeholder_not_allowed';
@@ -230,7 +233,8 @@ BEGIN
     FROM jsonb_array_elements(variants) WITH ORDINALITY AS v,
         pushfleet.message_problems(v.value -> 'message', '/variants/' || v.ordinality - 1 || '/message') p;
     RETURN QUERY
-    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END, named.problem
+    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END,
+        named.problem
     FROM (
         VALUES
         ('variants', 'must be an array of 1 to 10 variants',
@@ -620,6 +624,9 @@ BEGIN
     IF the_app IS NULL THEN
         RAISE EXCEPTION 'app: there is no app %', coalesce(quote_literal(explain.app), 'NULL') USING ERRCODE = 'PF404';
     END IF;
+    IF NOT pg_has_role(session_user, 'pushfleet_reporter', 'MEMBER') THEN
+        PERFORM pushfleet.require_caller(explain.app);
+    END IF;
     SELECT c.* INTO problem FROM pushfleet.check_recipient(recipient) c;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'recipient: %', problem.problem USING ERRCODE = 'PF400';
@@ -761,7 +768,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'One subscriber''s or user''s story of the last days. Shows no address and no attribute.';
+COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'Why one subscriber or user did or did not get something; no address, no attribute. PF400, PF403, PF404.';
 
 CREATE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '00:10:00'::interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -968,12 +975,14 @@ CREATE FUNCTION pushfleet.installation_problems(installation jsonb) RETURNS TABL
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $_$
 DECLARE
-    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,attributes,'
-        'tags,registered_at,vapid_key}';
-    given CONSTANT jsonb := CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
+    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,'
+        'attributes,tags,registered_at,vapid_key}';
+    given CONSTANT jsonb :=
+        CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
     transport CONSTANT text := given ->> 'transport';
     address CONSTANT text := given ->> 'address';
-    host text := lower(substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
+    host text := lower(
+        substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
 BEGIN
     IF installation IS NULL THEN
         RETURN QUERY SELECT '/installation', 'type_invalid', 'must be an object';
@@ -988,7 +997,10 @@ BEGIN
                 CASE g.key WHEN 'attributes' THEN 'object' WHEN 'tags' THEN 'array' ELSE 'string' END
         ) AS wanted (text, type)
     WHERE g.key = ANY (columns)
-        AND (jsonb_typeof(g.value) <> wanted.type OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")'));
+        AND (
+            jsonb_typeof(g.value) <> wanted.type
+            OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")')
+        );
     RETURN QUERY
     SELECT '/installation/' || needed.key, 'field_missing', 'is missing or empty'
     FROM unnest('{external_id,transport,address}'::text[]) AS needed (key)
@@ -1235,7 +1247,8 @@ CREATE FUNCTION pushfleet.least_characters(value text) RETURNS integer
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 DECLARE
-    marks CONSTANT text := '[' || '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0600-\u0605'
+    marks CONSTANT text := '[' ||
+        '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0600-\u0605'
         '\u0610-\u061A\u064B-\u065F\u0670\u06D6-\u06DD\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED\u070F\u0711'
         '\u0730-\u074A\u07A6-\u07B0\u07EB-\u07F3\u07FD\u0816-\u0819\u081B-\u0823\u0825-\u0827\u0829-\u082D'
         '\u0859-\u085B\u0890-\u089F\u08CA-\u0903\u093A-\u093C\u093E-\u094F\u0951-\u0957\u0962-\u0963'
@@ -1259,7 +1272,8 @@ DECLARE
         '\U00013430-\U0001345F\U00016100-\U0001613F\U00016A00-\U00016FFF\U0001BC00-\U0001CFFF'
         '\U0001D160-\U0001D1FF\U0001D240-\U0001D24F\U0001DA00-\U0001DAFF\U0001E000-\U0001E95F'
         '\U0001F3FB-\U0001F3FF\U000E0000-\U000E0FFF' || ']';
-    viramas CONSTANT text := '[' || '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D3B-\u0D3C\u0D4D\u0DCA\u0E3A\u0EBA\u0F84'
+    viramas CONSTANT text := '[' ||
+        '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D3B-\u0D3C\u0D4D\u0DCA\u0E3A\u0EBA\u0F84'
         '\u1039-\u103A\u1714-\u1715\u1734\u17D2\u1A60\u1B44\u1BAA-\u1BAB\u1BF2-\u1BF3\u2D7F\uA806\uA82C\uA8C4'
         '\uA953\uA9C0\uAAF6\uABED' || ']';
     rest text := value;
@@ -1409,7 +1423,8 @@ BEGIN
     SELECT at, 'type_invalid', 'must be an object'
     WHERE jsonb_typeof(value) <> 'object'
     UNION ALL
-    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field', 'is not known here; known are ' || array_to_string(known, ', ')
+    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field',
+        'is not known here; known are ' || array_to_string(known, ', ')
     FROM jsonb_object_keys(CASE jsonb_typeof(value) WHEN 'object' THEN value ELSE '{}' END) AS k (key)
     WHERE k.key <> ALL (known);
 END
@@ -1519,7 +1534,9 @@ DECLARE
     the_run bigint;
     version bigint;
 BEGIN
-    SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem) ORDER BY p.pointer COLLATE "C", p.code)
+    SELECT jsonb_agg(
+        jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
+        ORDER BY p.pointer COLLATE "C", p.code)
     INTO problems
     FROM (
         SELECT * FROM pushfleet.check_recipient(recipient)
@@ -1549,7 +1566,8 @@ BEGIN
             FROM pushfleet.idempotency_key k
             WHERE k.app_id = the_app AND k.key_hash = sha256(convert_to(options ->> 'idempotencyKey', 'UTF8'));
             IF known.body_hash <> body THEN
-                RAISE EXCEPTION 'options.idempotencyKey: it already names notification % with another body; use another key',
+                RAISE EXCEPTION
+                    'options.idempotencyKey: it already names notification % with another body; use another key',
                     known.notification_id
                     USING ERRCODE = 'PF409';
             END IF;
@@ -1560,7 +1578,8 @@ BEGIN
     due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
     the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
     version := pushfleet.keep_message(
-        the_run, pushfleet.resolve_message(the_app, message), options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
+        the_run, pushfleet.resolve_message(the_app, message),
+        options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
     WITH target AS (
         SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
         FROM pushfleet.app a
@@ -1576,7 +1595,10 @@ BEGIN
         INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
         OVERRIDING SYSTEM VALUE
         SELECT target.shard,
-            CASE target.place WHEN 1 THEN result ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id')) END,
+            CASE target.place
+                WHEN 1 THEN result
+                ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
+            END,
             the_run, target.id, version, due,
             due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
         FROM target
@@ -1716,7 +1738,9 @@ CREATE FUNCTION pushfleet.pause_app(app text) RETURNS boolean
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    UPDATE pushfleet.app a SET paused_at = now() WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = now()
+    WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
     RETURN FOUND;
 END
 $$;
@@ -1732,7 +1756,7 @@ CREATE FUNCTION pushfleet.pause_run(which bigint, because smallint, detail text)
         SET status = 2, paused_at = now(), paused_reason = because, paused_detail = detail
         WHERE run.id = which AND run.status = 1
         RETURNING 1
-   )
+    )
     SELECT EXISTS (SELECT FROM paused)
 $$;
 
@@ -1945,7 +1969,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) IS 'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400 with all problems, PF403, PF404.';
+COMMENT ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) IS 'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400, PF403, PF404.';
 
 CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2080,7 +2104,9 @@ CREATE FUNCTION pushfleet.resume_app(app text) RETURNS boolean
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    UPDATE pushfleet.app a SET paused_at = NULL WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = NULL
+    WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
     RETURN FOUND;
 END
 $$;
@@ -2166,12 +2192,17 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400 with all problems that SQL sees, PF403, PF404, PF409. The scheduler does the rest.';
+COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400, PF403, PF404, PF409. A scheduler checks what SQL cannot.';
 
 CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
     LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    SELECT greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+    SELECT CASE
+        WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
+        THEN greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+        ELSE now() - interval '60 s'
+    END
     FROM pg_stat_activity a
     WHERE a.datname = current_database()
         AND a.pid <> pg_backend_pid()
@@ -3845,6 +3876,7 @@ GRANT ALL ON FUNCTION pushfleet.expired_days() TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) TO pushfleet_reporter;
+GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) TO pushfleet_janitor;
@@ -3952,7 +3984,6 @@ GRANT ALL ON FUNCTION pushfleet.resume_app(app text) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) TO pushfleet_scheduler;
-GRANT ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) TO pushfleet_worker;
@@ -3961,15 +3992,12 @@ REVOKE ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.settled_until() TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.stop(which bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.stop(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.stopped(which bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.stopped(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) TO pushfleet_janitor;
@@ -3993,9 +4021,7 @@ GRANT ALL ON FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone t
 REVOKE ALL ON FUNCTION pushfleet.white_space() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.joined(anycompatiblearray) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_worker;
 GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_scheduler;
-GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.access_token TO pushfleet_worker;
 
@@ -4003,34 +4029,73 @@ GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_scheduler;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_janitor;
 
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.notification TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.notification TO pushfleet_scheduler;
+GRANT SELECT,DELETE ON TABLE pushfleet.notification TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.notification TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.run TO pushfleet_worker;
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run TO pushfleet_scheduler;
-GRANT SELECT,UPDATE ON TABLE pushfleet.run TO pushfleet_janitor;
+GRANT UPDATE(due_at) ON TABLE pushfleet.notification TO pushfleet_worker;
 
-GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_worker;
+GRANT SELECT,INSERT ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT SELECT(id) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(app_id) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(status) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(status),UPDATE(status) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(standing) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(announce_window) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(max_attempts) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(rate) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(content_version) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.run TO pushfleet_scheduler;
+GRANT SELECT(due_at) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT UPDATE(expand_at) ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT UPDATE(audience_as_of) ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT SELECT(closed_at),UPDATE(closed_at) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(retry_horizon) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(variant_versions) ON TABLE pushfleet.run TO pushfleet_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_progress TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.accounting TO pushfleet_janitor;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.retry TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.retry TO pushfleet_scheduler;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.retry TO pushfleet_janitor;
+GRANT INSERT ON TABLE pushfleet.retry TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.retry TO pushfleet_scheduler;
+GRANT SELECT,DELETE ON TABLE pushfleet.retry TO pushfleet_janitor;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.retry TO pushfleet_scheduler;
+GRANT UPDATE(due_at) ON TABLE pushfleet.retry TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.accounting_violation TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.answer_minute TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.answer_minute TO pushfleet_janitor;
+GRANT SELECT,DELETE ON TABLE pushfleet.answer_minute TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.app TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.app TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.app TO pushfleet_janitor;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.attempt TO pushfleet_worker;
+GRANT INSERT ON TABLE pushfleet.attempt TO pushfleet_worker;
 
 GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_worker;
 GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_scheduler;
@@ -4040,94 +4105,207 @@ GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.campaign TO pushfleet_scheduler;
 
-GRANT SELECT ON TABLE pushfleet.channel TO pushfleet_scheduler;
+GRANT UPDATE(state) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
 
-GRANT SELECT ON TABLE pushfleet.content_version TO pushfleet_worker;
+GRANT UPDATE(next_at) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
+GRANT UPDATE(problems) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
 GRANT SELECT,INSERT,DELETE ON TABLE pushfleet.content_version TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.content_version TO pushfleet_janitor;
 
-GRANT SELECT,UPDATE ON TABLE pushfleet.credential TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_janitor;
+GRANT SELECT(id) ON TABLE pushfleet.content_version TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.content_version TO pushfleet_janitor;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.delivery TO pushfleet_worker;
-GRANT SELECT,INSERT ON TABLE pushfleet.delivery TO pushfleet_scheduler;
-GRANT SELECT,INSERT ON TABLE pushfleet.delivery TO pushfleet_janitor;
+GRANT SELECT(message) ON TABLE pushfleet.content_version TO pushfleet_worker;
 
-GRANT SELECT,UPDATE ON TABLE pushfleet.duty TO pushfleet_worker;
+GRANT SELECT(delivery) ON TABLE pushfleet.content_version TO pushfleet_worker;
+
+GRANT SELECT(channel) ON TABLE pushfleet.content_version TO pushfleet_worker;
+
+GRANT SELECT(variant) ON TABLE pushfleet.content_version TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT SELECT(id) ON TABLE pushfleet.credential TO pushfleet_scheduler;
+GRANT SELECT(id) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT UPDATE(state) ON TABLE pushfleet.credential TO pushfleet_worker;
+GRANT SELECT(state) ON TABLE pushfleet.credential TO pushfleet_scheduler;
+
+GRANT UPDATE(state_reason) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(state_since) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(revision) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(fault_fingerprint) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(state_detail) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT SELECT(wave_share) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT SELECT(wave_least) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_worker;
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT(subscriber_id) ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_worker;
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT(outcome) ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT UPDATE(holder) ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT UPDATE(held_until) ON TABLE pushfleet.duty TO pushfleet_worker;
 
 GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_worker;
-GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_scheduler;
+GRANT INSERT ON TABLE pushfleet.job TO pushfleet_scheduler;
 GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_janitor;
+
+GRANT SELECT(batch_id) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT(subscriber_id) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT(ordinal) ON TABLE pushfleet.job TO pushfleet_scheduler;
 
 GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.lane_clock TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.rate_second TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
+GRANT DELETE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.reason TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.reason TO pushfleet_janitor;
+GRANT SELECT(at_second) ON TABLE pushfleet.rate_second TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.retention TO pushfleet_janitor;
-
-GRANT SELECT,UPDATE ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.route TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.route TO pushfleet_janitor;
 
+GRANT UPDATE(state) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(state) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(slow_rate) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(slow_rate) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(slow_until) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(slow_until) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(paused_reason) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(paused_reason) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(paused_at) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(paused_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(slowed_at) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(slowed_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(trips) ON TABLE pushfleet.route TO pushfleet_worker;
+
+GRANT UPDATE(reopen_at) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(reopen_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_worker;
+GRANT SELECT,INSERT ON TABLE pushfleet.run_route TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_scheduler;
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_janitor;
+GRANT SELECT ON TABLE pushfleet.run_route TO pushfleet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_total TO pushfleet_janitor;
+GRANT UPDATE(low_tag) ON TABLE pushfleet.run_route TO pushfleet_worker;
+GRANT UPDATE(low_tag) ON TABLE pushfleet.run_route TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.run_total TO pushfleet_janitor;
+
+GRANT SELECT(run_id) ON TABLE pushfleet.run_total TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.segment TO pushfleet_scheduler;
 
-GRANT SELECT ON TABLE pushfleet.subscriber TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+GRANT DELETE ON TABLE pushfleet.subscriber TO pushfleet_janitor;
 
-GRANT UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
 
-GRANT UPDATE(environment) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(app_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(transport) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(transport) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(service) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(service) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(state),UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(state) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(state),UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(environment),UPDATE(environment) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
 GRANT UPDATE(evidence) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
-GRANT UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(address_version) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(address_version) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
 
-GRANT UPDATE(seen_at) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(registered_at) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(registered_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(state_since),UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(seen_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(external_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(user_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(address) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(p256dh) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(auth) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(time_zone) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(tags) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(attributes) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(attributes) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(vapid_credential) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
 GRANT SELECT ON TABLE pushfleet.template TO pushfleet_scheduler;
 
 GRANT SELECT ON TABLE pushfleet.time_zone TO pushfleet_scheduler;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.token_change TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.token_change TO pushfleet_janitor;
+GRANT INSERT ON TABLE pushfleet.token_change TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT UPDATE(verdict) ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT UPDATE(verdict_at) ON TABLE pushfleet.token_change TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.token_wave TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.worker TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.worker TO pushfleet_scheduler;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.worker TO pushfleet_janitor;
+GRANT SELECT,DELETE ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_by) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_first_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_last_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
 
