@@ -3,6 +3,7 @@ import argparse
 import fnmatch
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -75,6 +76,8 @@ class Chooser:
 
 def main():
     chosen = options()
+    # Whoever ends it leaves nothing running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     report = Report(chosen.json)
     for number, (name, patterns) in enumerate(chosen.names.items()):
         chosen.choose = Chooser(patterns)

@@ -39,10 +39,10 @@ def profile(server, report, directory, kind, count):
             made = fleet.create()
             until(lambda: fleet.settled(made) >= count, seconds=600)
             after = fleet.usage()
-            scheduler, janitor, *senders = (each.pid for each in fleet.members)
-            parts = {"worker": senders, "scheduler": [scheduler], "janitor": [janitor],
-                     "database": [int(each) for each in os.listdir("/proc") if each.isdigit() and parent(each) == server.pid],
-                     "simulator": [fleet.provider.process.pid]}
+            pids = [each.pid for each in fleet.members]
+            # While they live.
+            parts = {"database": [int(each) for each in os.listdir("/proc") if each.isdigit() and parent(each) == server.pid],
+                     "worker": pids[2:], "other roles": pids[:2], "simulator": [fleet.provider.process.pid]}
         finally:
             perf.send_signal(signal.SIGINT)
             perf.wait()
@@ -53,10 +53,10 @@ def profile(server, report, directory, kind, count):
     for name, value in spent.items():
         report.figure("profile", case, name, [value], "us/push", "the whole", [value / total])
     for part, pids in parts.items():
-        for sort in ("comm", "symbol"):
+        for sort, words in (("comm", "thread"), ("dso", "library"), ("symbol", "function")):
             for percent, name in samples(path, pids, sort):
-                report.figure("profile", f"{case}, {part} by {'thread' if sort == 'comm' else 'function'}", name[:60], [percent],
-                              "% of it")
+                report.figure("profile", f"{case}, {part} by {words}", name, [spent[part] * percent / 100], "us/push", part,
+                              [percent / 100])
     whole = sum(float(row[1]) for row in statements)
     for calls, milliseconds, wal, text in statements:
         share = float(milliseconds) / whole
@@ -78,12 +78,12 @@ def samples(path, pids, sort):
     text = run(["perf", "report", "-i", path, "--stdio", "-g", "none", "--no-children", "--sort", sort, "--pid",
                 ",".join(str(each) for each in pids), "--percentage", "relative", "--percent-limit", str(LEAST_PERCENT)])
     found = re.findall(r"^\s*([\d.]+)%\s+(.+?)\s*$", text, re.MULTILINE)
-    return [(float(percent), readable(name)) for percent, name in found]
+    return [(float(percent), readable(name)[:70]) for percent, name in found]
 
 
 def readable(name):
     """Swift's names as they are written."""
     mangled = re.search(r"\$s\S+", name)
     if not mangled or not shutil.which("swift"):
-        return name
+        return re.sub(r"(\s+-)+$", "", name)
     return "[.] " + run(["swift", "demangle", "--simplified", "--compact", mangled.group(0)]).strip()

@@ -47,7 +47,7 @@ def bench(server, report, options, directory):
                       [one / other["rate"] for one, other in zip(rates, free)])
         report.figure("queue", "batch 500, 2 workers, snapshot held", "database cpu",
                       [each["server"] for each in held], "s/million")
-    if options.choose(["full"], str):
+    if options.choose(["crowd"], str):
         between(server, report, options, count)
 
 

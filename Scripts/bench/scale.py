@@ -2,6 +2,7 @@
 import json
 import os
 
+from expand import make_run
 from fleet import campaign, say
 from harness import BIN, run
 
@@ -62,32 +63,25 @@ def claims(server, report, options, runs, cases):
 
 
 def expand(server, name, runs):
-    """So many runs, each to its share of the subscribers, by the scheduler's own statement."""
-    server.ask(f"UPDATE pushfleet.subscriber SET tags = ARRAY['t' || id % {runs}]", name)
-    server.ask("VACUUM ANALYZE pushfleet.subscriber", name)
-    first = server.ask(f"""
-        WITH made AS (
-            INSERT INTO pushfleet.credential (app_id, name, transport, file) VALUES (1, 'bench', 2, '/none') RETURNING id
-        ),
-        way AS (
-            INSERT INTO pushfleet.route (app_id, transport, credential_id) SELECT 1, 2, id FROM made
-        ),
-        content AS (
-            INSERT INTO pushfleet.content_version (message)
-            VALUES ('{{"content": {{"en": {{"title": "Hi", "body": "Your ferry waits."}}, "_default": "en"}}}}')
-            RETURNING id
-        ),
-        run AS (
-            INSERT INTO pushfleet.run (app_id, batch_size, content_version, ttl, audience)
-            SELECT 1, 1, content.id, interval '1 day', jsonb_build_object('tag', jsonb_build_array('t' || g))
-            FROM content, generate_series(0, {runs - 1}) g
-            RETURNING id
-        ),
-        progress AS (
-            INSERT INTO pushfleet.run_progress (shard, run_id) SELECT 0, id FROM run RETURNING run_id
-        )
-        SELECT min(run_id) FROM progress""", name)[0][0]
-    run([os.path.join(BIN, "Bench"), "expand", first, "--runs", str(runs), "--database", server.url(name)])
+    """One run by the scheduler's own statement, its batches then dealt out to so many: one page for each would take long."""
+    first = make_run(server, name, batch_size=1)
+    run([os.path.join(BIN, "Bench"), "expand", str(first), "--database", server.url(name)])
+    server.ask(f"""
+        BEGIN;
+        INSERT INTO pushfleet.run (id, app_id, batch_size, content_version, ttl) OVERRIDING SYSTEM VALUE
+        SELECT {first} + g, app_id, batch_size, content_version, ttl
+        FROM pushfleet.run, generate_series(1, {runs - 1}) g WHERE run.id = {first};
+        INSERT INTO pushfleet.run_route (shard, run_id, route_id, lane, last_tag, low_tag, tag_offset, head)
+        SELECT shard, {first} + g, route_id, lane, last_tag, low_tag, tag_offset, head
+        FROM pushfleet.run_route, generate_series(1, {runs - 1}) g WHERE run_id = {first};
+        UPDATE pushfleet.batch SET run_id = {first} + id % {runs};
+        UPDATE pushfleet.job SET run_id = {first} + batch_id % {runs};
+        DELETE FROM pushfleet.run_progress WHERE run_id = {first};
+        INSERT INTO pushfleet.run_progress (shard, run_id, last_subscriber_id, targeted, expanded)
+        SELECT shard, run_id, max(last_subscriber_id), sum(size), true FROM pushfleet.batch GROUP BY shard, run_id;
+        COMMIT""", name)
+    for table in ("batch", "job", "run_route"):
+        server.ask(f"VACUUM FULL pushfleet.{table}", name)
 
 
 def partition(server, wanted):

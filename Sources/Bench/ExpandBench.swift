@@ -7,10 +7,9 @@ import QueueStore
 /// Expands a run to its end, page by page, as a scheduler does.
 struct ExpandBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "expand", abstract: "Expands runs to their end.",
+        commandName: "expand", abstract: "Expands a run to its end.",
         discussion: "EXAMPLE\n  Bench expand 1 --database URL")
     @Argument(help: "The run.") var run: Int
-    @Option(help: "That many runs, from this one on.") var runs = 1
     @Option(help: "PostgreSQL URL.") var database: String
     @Option(help: "Subscribers of one page.") var page = 50_000
 
@@ -19,11 +18,9 @@ struct ExpandBench: AsyncParsableCommand {
             PostgresConfiguration(database), connections: 1, logger: Logger(label: "bench"))
         let store = PostgresScheduleStore(client: client)
         for shard in try await store.shards() {
-            for run in run..<run + runs {
-                while let page = try await store.expand(run: Run.ID(Int64(run)), shard: shard, pageSize: Int32(page)),
-                    !page.complete
-                {}
-            }
+            while let page = try await store.expand(run: Run.ID(Int64(run)), shard: shard, pageSize: Int32(page)),
+                !page.complete
+            {}
         }
         await client.close()
     }
