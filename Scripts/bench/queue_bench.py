@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 
-from expand import make_run
+from expand import NARROW, make_run
 from harness import BIN, own_cpu, run, until
 
 CLASSIC = {
@@ -47,8 +47,37 @@ def bench(server, report, options, directory):
                       [one / other["rate"] for one, other in zip(rates, free)])
         report.figure("queue", "batch 500, 2 workers, snapshot held", "database cpu",
                       [each["server"] for each in held], "s/million")
+    if options.choose(["floor"], str):
+        floor(server, report, options, directory, count)
     if options.choose(["crowd"], str):
         between(server, report, options, count)
+
+
+def floor(server, report, options, directory, count):
+    """Against what PostgreSQL does at most: the rows read out, as many outcomes copied in, the rows deleted, in one session
+    without a lease or any rule."""
+    ours, theirs = [], []
+    path = os.path.join(directory, "rows.copy")
+    for _ in range(options.rounds):
+        ours.append(drain(server, count, 500, 2))
+        server.ask("DROP DATABASE IF EXISTS classic WITH (FORCE)")
+        server.ask("CREATE DATABASE classic")
+        server.ask(NARROW + "; CREATE INDEX ON narrow (batch_id); CREATE TABLE outcome (LIKE narrow)", "classic")
+        server.ask(f"INSERT INTO narrow SELECT g / 500, 1, g, g, 1, 0, g % 500, 0 FROM generate_series(1, {count}) g", "classic")
+        server.ask("VACUUM ANALYZE narrow", "classic")
+        server.ask("CHECKPOINT")
+        cpu, start = server.cpu(), time.monotonic()
+        run(["psql", "-XAtq", server.url("classic"), "-c", f"\\copy narrow TO '{path}'", "-c", f"\\copy outcome FROM '{path}'",
+             "-c", "DELETE FROM narrow"])
+        wall = time.monotonic() - start
+        theirs.append({"rate": count / wall, "server": (server.cpu() - cpu) * 1e6 / count})
+    rates = [each["rate"] for each in ours]
+    report.figure("queue", "batch 500, 2 workers", "jobs", rates, "1/s", "raw rows without a rule",
+                  [one / other["rate"] for one, other in zip(rates, theirs)])
+    report.figure("queue", "batch 500, 2 workers", "database cpu", [each["server"] for each in ours], "s/million",
+                  "raw rows without a rule", [one["server"] / other["server"] for one, other in zip(ours, theirs)])
+    report.figure("queue", "raw rows without a rule", "rows", [each["rate"] for each in theirs], "1/s")
+    report.figure("queue", "raw rows without a rule", "database cpu", [each["server"] for each in theirs], "s/million")
 
 
 def between(server, report, options, count):
@@ -113,7 +142,7 @@ def best_classic(server, directory, count, batch, workers):
     return max(results, key=lambda each: each["rate"])
 
 
-def drain(server, count, batch, workers, hold=False, many=0):
+def drain(server, count, batch, workers, hold=False, many=0, before=lambda: None):
     """How soon so many jobs are done: of one run, or with `many` of that and others, which all go on waiting."""
     if many:
         url = server.fresh("queue", count, prepare=lambda name: crowd(server, name, count, many), label=f"_crowd_{many}")
@@ -135,6 +164,7 @@ def drain(server, count, batch, workers, hold=False, many=0):
             holder.stdin.flush()
             holder.stdout.readline()
         until(lambda: server.number("SELECT count(*) FROM pushfleet.worker", "queue") >= workers)
+        before()
         cpu, clients = server.cpu(), sum(cpu_of(each) for each in fleet)
         start = server.number(
             "UPDATE pushfleet.run SET status = 1 WHERE NOT standing RETURNING extract(epoch FROM clock_timestamp())", "queue")
