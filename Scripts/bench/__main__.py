@@ -8,11 +8,13 @@ import tempfile
 import expand
 import fleet
 import queue_bench
+import reports_bench
 import scale
 import send
 from harness import Report, Server
 
-BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "scale": scale}
+BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "scale": scale,
+              "reports": reports_bench}
 
 
 def options():

@@ -11,7 +11,7 @@ extension Fleet {
         let bookkeeper = Bookkeeper(
             store: PostgresBookkeepingStore(client: pool),
             exporter: options.exportDirectory.map { DayFiles(directory: $0, logger: logger) },
-            draw: { Double.random(in: 0..<1) }, logger: logger)
+            configuration: TestHooks().bookkeeper, draw: { Double.random(in: 0..<1) }, logger: logger)
         return [pool, bookkeeper]
     }
 }
