@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A private PostgreSQL, for demo, tests and benchmarks. Source this file.
 #
 #   postgres_start DIR [SETTING=VALUE ...]   starts a server of its own in DIR; sets PGHOST, PGPORT, PGUSER
