@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "chaos"))
 from caller import Caller  # noqa: E402
 from database import Watch, wait_until  # noqa: E402
 from pair import Pair  # noqa: E402
+from reader import Reader  # noqa: E402
 from simulator import Simulator  # noqa: E402
 from verdict import MUST_BE_ZERO, judge  # noqa: E402
 
@@ -35,6 +35,8 @@ SELECT app.shards[1], app.id, 2, left(md5(g::text), 22) || ':APA91b' || md5(g::t
     now() - interval '1 hour'
 FROM pushfleet.app, generate_series(1, {count}) g
 """
+OLD_DAY = """SELECT pushfleet.ensure_day('delivery', date '2024-03-01');
+    INSERT INTO pushfleet.tally_mark (shard, folded_until) VALUES (0, now())"""
 ROLES = ["scheduler", "scheduler", "janitor", "janitor"]
 
 
@@ -45,7 +47,7 @@ class Failover:
         self.pair = Pair(directory)
         self.simulator = Simulator(self.command + "-simulator", os.path.join(directory, "simulator"), 1)
         os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
-        self.members = []
+        self.members, self.reader = [], None
         self.watch = Watch(self.pair)
         self.caller = Caller(self.pair)
         self.figures = {"outages": []}
@@ -62,6 +64,8 @@ class Failover:
         self.pushfleet("credential", "add", "firebase", "--app", "ferry", "--transport", "fcm", "--file", self.simulator.account,
                        "--endpoint", self.simulator.url)
         self.pair.ask(SUBSCRIBERS.format(count=self.chosen.subscribers), timeout=300)
+        self.pair.ask(OLD_DAY)
+        self.reader = Reader(self.pair.standby_url)
         self.start(ROLES + ["worker"] * self.chosen.workers)
 
     def start(self, roles):
@@ -91,6 +95,10 @@ class Failover:
     def read_standby(self, run):
         """Every view and explain(), from the standby, while the campaign runs: milliseconds of the slowest."""
         url = self.pair.standby_url
+        gone = "SELECT count(*) FROM pg_class WHERE relname = 'delivery_20240301'"
+        self.until(lambda: self.pair.ask(gone) == [["0"]], 60, "the janitor has dropped an old day")
+        self.until(lambda: self.pair.ask_standby(gone) == [["0"]], 60, "the standby has dropped it, beside its reader")
+        self.figures["standby_reader_disturbed"] = int(not self.reader.is_undisturbed())
         views = [row[0] for row in self.pair.ask_standby(
             "SELECT relname FROM pg_class WHERE relnamespace = 'pushfleet_report'::regnamespace AND relkind = 'v' ORDER BY 1")]
         took = {}
@@ -172,12 +180,14 @@ class Failover:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+        if self.reader:
+            self.reader.end()
         self.simulator.end()
         self.pair.end()
 
 
 def faults_of(figures):
-    found = [f"{name} is {figures[name]}, not 0" for name in MUST_BE_ZERO + ["calls_without_outcome"] if figures[name]]
+    found = [f"{name} is {figures[name]}, not 0" for name in MUST_BE_ZERO + ["calls_without_outcome", "standby_reader_disturbed"] if figures[name]]
     # Of single notifications none is assume_sent: their share of the bound counts.
     for name in ("repeats", "accepted_repeats"):
         if figures[name] > figures["repeat_bound"]:
