@@ -48,6 +48,33 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Retires what a wave holds from one instant to the other; how many.';
 
+CREATE FUNCTION pushfleet.add_sums(hours timestamp with time zone[], runs bigint[], routes bigint[], outcomes smallint[], counts bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('pushfleet.add_sums'));
+    WITH change AS MATERIALIZED (
+        SELECT c.hour, run.app_id, sum(c.n)::bigint AS n, coalesce(route.transport, 0::smallint) AS transport, c.outcome
+        FROM unnest(hours, runs, routes, outcomes, counts) c (hour, run_id, route_id, outcome, n)
+        JOIN pushfleet.run ON run.id = c.run_id AND NOT run.is_test
+        LEFT JOIN pushfleet.route ON route.id = c.route_id
+        GROUP BY c.hour, run.app_id, coalesce(route.transport, 0::smallint), c.outcome
+    ),
+    by_hour AS (
+        INSERT INTO pushfleet.tally_hour AS t (hour, app_id, n, transport, outcome)
+        SELECT change.hour, change.app_id, change.n, change.transport, change.outcome
+        FROM change
+        ON CONFLICT (hour, app_id, transport, outcome) DO UPDATE SET n = t.n + excluded.n
+    )
+    INSERT INTO pushfleet.tally_day AS t (day, app_id, n, transport, outcome)
+    SELECT (change.hour AT TIME ZONE 'UTC')::date, change.app_id, sum(change.n), change.transport, change.outcome
+    FROM change
+    GROUP BY (change.hour AT TIME ZONE 'UTC')::date, change.app_id, change.transport, change.outcome
+    ON CONFLICT (day, app_id, transport, outcome) DO UPDATE SET n = t.n + excluded.n;
+END
+$$;
+
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -714,15 +741,50 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
         WHERE t.ctid = old.ctid
         RETURNING 1
     ),
-    tokens AS (
+    hours AS (
+        DELETE FROM pushfleet.tally_hour t
+        WHERE t.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+        RETURNING 1
+    ),
+    days AS (
+        DELETE FROM pushfleet.tally_day t
+        WHERE t.day < (SELECT (keep.since AT TIME ZONE 'UTC')::date FROM keep WHERE keep.what = 'tally')
+        RETURNING 1
+    ),
+    counts AS (
         DELETE FROM pushfleet.token_tally t
-        WHERE t.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
-            -- All but the last count of a day go after a week.
-            OR (t.counted_at < now() - interval '7 days' AND extract(hour FROM t.counted_at AT TIME ZONE 'UTC') <> 0)
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.app
+            CROSS JOIN LATERAL (
+                SELECT c.ctid
+                FROM pushfleet.token_tally c
+                WHERE c.app_id = app.id
+                    AND c.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
+                LIMIT at_most
+            ) o
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
+        RETURNING 1
+    ),
+    hourly_counts AS (
+        -- All but one count of a day go after a week.
+        DELETE FROM pushfleet.token_tally t
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.token_tally o
+            WHERE o.counted_at < now() - interval '7 days'
+                AND extract(hour FROM o.counted_at AT TIME ZONE 'UTC') <> 0
+            ORDER BY o.counted_at
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
         RETURNING 1
     )
     SELECT (SELECT count(*) FROM batches) + (SELECT count(*) FROM pairs) + (SELECT count(*) FROM progress)
-        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM tokens)
+        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM hours)
+        + (SELECT count(*) FROM days) + (SELECT count(*) FROM counts) + (SELECT count(*) FROM hourly_counts)
 $$;
 
 CREATE FUNCTION pushfleet.instant_or_null(value text) RETURNS timestamp with time zone
@@ -1259,6 +1321,36 @@ CREATE FUNCTION pushfleet.stopped(which bigint) RETURNS TABLE(delivered bigint, 
 $$;
 
 COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
+
+CREATE FUNCTION pushfleet.sum_tallies() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM pushfleet.add_sums(
+            array_agg(c.hour), array_agg(c.run_id), array_agg(c.route_id), array_agg(c.outcome), array_agg(c.n))
+        FROM (
+            SELECT f.hour, f.run_id, f.route_id, f.outcome, sum(f.n)::bigint AS n FROM fresh f GROUP BY 1, 2, 3, 4
+        ) c
+        HAVING count(*) > 0;
+    ELSE
+        PERFORM pushfleet.add_sums(
+            array_agg(c.hour), array_agg(c.run_id), array_agg(c.route_id), array_agg(c.outcome), array_agg(c.n))
+        FROM (
+            SELECT u.hour, u.run_id, u.route_id, u.outcome, sum(u.n)::bigint AS n
+            FROM (
+                SELECT f.hour, f.run_id, f.route_id, f.outcome, f.n FROM fresh f
+                UNION ALL
+                SELECT s.hour, s.run_id, s.route_id, s.outcome, -s.n FROM stale s
+            ) u
+            GROUP BY 1, 2, 3, 4
+        ) c
+        HAVING count(*) > 0;
+    END IF;
+    RETURN NULL;
+END
+$$;
 
 CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) RETURNS integer
     LANGUAGE sql
@@ -2324,6 +2416,26 @@ COMMENT ON COLUMN pushfleet.tally.asked IS 'The subscriber''s language as it was
 
 COMMENT ON COLUMN pushfleet.tally.served IS 'The variant of the message that was sent, as its author spelled it.';
 
+CREATE TABLE pushfleet.tally_day (
+    day date NOT NULL,
+    app_id bigint NOT NULL,
+    n bigint NOT NULL,
+    transport smallint NOT NULL,
+    outcome smallint NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE pushfleet.tally_day IS 'By UTC day.';
+
+CREATE TABLE pushfleet.tally_hour (
+    hour timestamp with time zone NOT NULL,
+    app_id bigint NOT NULL,
+    n bigint NOT NULL,
+    transport smallint NOT NULL,
+    outcome smallint NOT NULL
+)
+WITH (fillfactor='50');
+
 CREATE TABLE pushfleet.tally_latency (
     hour timestamp with time zone NOT NULL,
     run_id bigint NOT NULL,
@@ -2578,6 +2690,12 @@ ALTER TABLE pushfleet.subscriber
 ALTER TABLE ONLY pushfleet.subscriber
     ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
 
+ALTER TABLE ONLY pushfleet.tally_day
+    ADD CONSTRAINT tally_day_pkey PRIMARY KEY (day, app_id, transport, outcome);
+
+ALTER TABLE ONLY pushfleet.tally_hour
+    ADD CONSTRAINT tally_hour_pkey PRIMARY KEY (hour, app_id, transport, outcome);
+
 ALTER TABLE ONLY pushfleet.tally_latency
     ADD CONSTRAINT tally_latency_pkey PRIMARY KEY (run_id, hour, route_id, kind, class);
 
@@ -2678,13 +2796,21 @@ CREATE INDEX token_change_open ON pushfleet.token_change USING btree (at) WHERE 
 
 CREATE INDEX token_change_over ON pushfleet.token_change USING btree (verdict_at) WHERE (verdict = ANY (ARRAY[1, 2, 3]));
 
+CREATE INDEX token_tally_hourly ON pushfleet.token_tally USING btree (counted_at) WHERE (EXTRACT(hour FROM (counted_at AT TIME ZONE 'UTC'::text)) <> (0)::numeric);
+
 CREATE UNIQUE INDEX token_wave_open ON pushfleet.token_wave USING btree (credential_id, evidence) WHERE (state = 0);
 
 CREATE TRIGGER campaign_has_target BEFORE INSERT ON pushfleet.campaign FOR EACH ROW EXECUTE FUNCTION pushfleet.make_campaign_target();
 
 CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_version FOR EACH ROW EXECUTE FUNCTION pushfleet.complete_content_version();
 
+CREATE TRIGGER tally_inserted AFTER INSERT ON pushfleet.tally REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION pushfleet.sum_tallies();
+
+CREATE TRIGGER tally_updated AFTER UPDATE ON pushfleet.tally REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION pushfleet.sum_tallies();
+
 CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
+
+REVOKE ALL ON FUNCTION pushfleet.add_sums(hours timestamp with time zone[], runs bigint[], routes bigint[], outcomes smallint[], counts bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.audit_next() FROM PUBLIC;
 
@@ -2723,6 +2849,8 @@ REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.sum_tallies() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
 

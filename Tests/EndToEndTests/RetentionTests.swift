@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Postgres
 import QueueStore
 import TestSupport
 import Testing
@@ -74,7 +75,8 @@ import Testing
         try await until("the run is counted and audited") {
             let audited = "pushfleet.run_total WHERE audited_at IS NOT NULL AND audit_problems = 0"
             let counted = "pushfleet.tally_hour WHERE n = 20"
-            return try await Self.count(site, audited) == 1 && Self.count(site, counted) == 1
+            guard try await Self.count(site, audited) == 1 else { return false }
+            return try await Self.count(site, counted) == 1
         }
         fleet.signal(SIGTERM)
         #expect(await fleet.exit() == .done)
