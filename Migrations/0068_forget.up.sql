@@ -1,4 +1,4 @@
--- why: counts of addresses that are too old are found by an index, where all counts were read every five minutes
+-- why: what is too old is found by indexes, where whole tables were read every five minutes
 -- locks: token_tally, against its writer, while the index is built; no writer of the queue waits
 -- safe with workers running: yes
 -- lowest binary: 1
@@ -9,9 +9,14 @@ CREATE INDEX token_tally_hourly ON pushfleet.token_tally (counted_at)
 
 -- Clears at most so many rows of each kind; how many.
 CREATE OR REPLACE FUNCTION pushfleet.forget_old(at_most int) RETURNS bigint
-LANGUAGE sql
+LANGUAGE plpgsql
 SET search_path = pushfleet, pg_temp
+-- Planned for as many rows as are asked for: planned for any number, it would read whole tables.
+SET plan_cache_mode = force_custom_plan
 AS $$
+DECLARE
+    cleared bigint;
+BEGIN
     WITH
     keep AS MATERIALIZED (SELECT r.what, now() - r.keep AS since FROM pushfleet.retention r),
     over AS MATERIALIZED (
@@ -61,6 +66,7 @@ AS $$
             SELECT o.ctid
             FROM pushfleet.tally o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
@@ -72,6 +78,7 @@ AS $$
             SELECT o.ctid
             FROM pushfleet.tally_latency o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
@@ -121,4 +128,7 @@ AS $$
     SELECT (SELECT count(*) FROM batches) + (SELECT count(*) FROM pairs) + (SELECT count(*) FROM progress)
         + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM hours)
         + (SELECT count(*) FROM days) + (SELECT count(*) FROM counts) + (SELECT count(*) FROM hourly_counts)
+    INTO cleared;
+    RETURN cleared;
+END
 $$;

@@ -39,3 +39,51 @@ FROM pushfleet.tally t
 JOIN pushfleet.run ON run.id = t.run_id AND NOT run.is_test
 LEFT JOIN pushfleet.route ON route.id = t.route_id
 GROUP BY t.run_id, route.transport;
+
+CREATE OR REPLACE VIEW pushfleet_report.runs AS
+SELECT run.id AS run_id, run.campaign_id, app.name AS app, coalesce(campaign.name, 'single notifications') AS name,
+    pushfleet_report.run_status_name(run.status) AS status, run.due_at, run.created_at, run.closed_at,
+    counted.targeted, counted.pending, counted.leased, counted.retrying, counted.delivered, counted.failed,
+    counted.unregistered, counted.expired, counted.cancelled, counted.skipped, counted.in_doubt,
+    counted.repeat_bound,
+    round(100.0 * (counted.targeted - counted.pending - counted.leased - counted.retrying)
+        / nullif(counted.targeted, 0), 1) AS percent_done,
+    speed.per_second,
+    CASE WHEN run.closed_at IS NULL AND speed.per_second > 0
+        THEN make_interval(secs => round((counted.pending + counted.leased + counted.retrying) / speed.per_second))
+    END AS time_left
+FROM pushfleet.run
+JOIN pushfleet.app ON app.id = run.app_id
+LEFT JOIN pushfleet.campaign ON campaign.id = run.campaign_id
+CROSS JOIN LATERAL (
+    SELECT t.targeted, 0::numeric AS pending, 0::numeric AS leased, 0::numeric AS retrying, t.delivered, t.failed,
+        t.unregistered, t.expired, t.cancelled, t.skipped, t.in_doubt, t.repeat_bound
+    FROM pushfleet.run_total t
+    WHERE t.run_id = run.id
+    UNION ALL
+    SELECT a.targeted, a.pending, a.leased, a.retrying, a.delivered, a.failed, a.unregistered, a.expired, a.cancelled,
+        a.skipped, a.in_doubt, a.repeat_bound
+    FROM pushfleet.accounting a
+    WHERE a.run_id = run.id AND run.closed_at IS NULL
+) counted
+CROSS JOIN LATERAL (
+    -- Since its first batch was due: what is settled by then, over the time.
+    SELECT round((counted.targeted - counted.pending - counted.leased - counted.retrying) / nullif(
+        extract(epoch FROM coalesce(run.closed_at, now()) - greatest(run.due_at, run.created_at)), 0), 1) AS per_second
+) speed
+WHERE NOT run.is_test;
+
+CREATE OR REPLACE VIEW pushfleet.accounting_violation AS
+SELECT
+    a.shard, a.run_id, a.targeted, a.expanded, a.pending, a.leased, a.retrying, a.delivered, a.failed, a.unregistered,
+    a.expired, a.cancelled, a.skipped, a.in_doubt, a.repeat_bound, queue.waiting AS retry_rows
+FROM pushfleet.accounting_shard a
+CROSS JOIN LATERAL (
+    SELECT count(*) AS waiting
+    FROM pushfleet.retry
+    WHERE retry.shard = a.shard AND retry.run_id = a.run_id
+) queue
+WHERE a.targeted <> a.pending + a.leased + a.retrying + a.delivered + a.failed + a.unregistered + a.expired
+        + a.cancelled + a.skipped + a.in_doubt
+    OR a.targeted <> a.expanded
+    OR a.retrying <> queue.waiting;

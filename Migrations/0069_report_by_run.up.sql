@@ -60,3 +60,53 @@ CROSS JOIN LATERAL (
     GROUP BY route.transport
 ) t
 WHERE NOT run.is_test;
+
+-- Open runs are summed up once, not looked up one by one: with many runs that was planned so dearly that it was compiled.
+CREATE OR REPLACE VIEW pushfleet_report.runs AS
+SELECT run.id AS run_id, run.campaign_id, app.name AS app, coalesce(campaign.name, 'single notifications') AS name,
+    pushfleet_report.run_status_name(run.status) AS status, run.due_at, run.created_at, run.closed_at,
+    counted.targeted, counted.pending, counted.leased, counted.retrying, counted.delivered, counted.failed,
+    counted.unregistered, counted.expired, counted.cancelled, counted.skipped, counted.in_doubt,
+    counted.repeat_bound,
+    round(100.0 * (counted.targeted - counted.pending - counted.leased - counted.retrying)
+        / nullif(counted.targeted, 0), 1) AS percent_done,
+    speed.per_second,
+    CASE WHEN run.closed_at IS NULL AND speed.per_second > 0
+        THEN make_interval(secs => round((counted.pending + counted.leased + counted.retrying) / speed.per_second))
+    END AS time_left
+FROM pushfleet.run
+JOIN pushfleet.app ON app.id = run.app_id
+LEFT JOIN pushfleet.campaign ON campaign.id = run.campaign_id
+LEFT JOIN pushfleet.run_total t ON t.run_id = run.id
+LEFT JOIN pushfleet.accounting a ON a.run_id = run.id AND run.closed_at IS NULL
+CROSS JOIN LATERAL (
+    SELECT coalesce(t.targeted, a.targeted) AS targeted, CASE WHEN t.run_id IS NULL THEN a.pending ELSE 0 END AS pending,
+        CASE WHEN t.run_id IS NULL THEN a.leased ELSE 0 END AS leased,
+        CASE WHEN t.run_id IS NULL THEN a.retrying ELSE 0 END AS retrying, coalesce(t.delivered, a.delivered) AS delivered,
+        coalesce(t.failed, a.failed) AS failed, coalesce(t.unregistered, a.unregistered) AS unregistered,
+        coalesce(t.expired, a.expired) AS expired, coalesce(t.cancelled, a.cancelled) AS cancelled,
+        coalesce(t.skipped, a.skipped) AS skipped, coalesce(t.in_doubt, a.in_doubt) AS in_doubt,
+        coalesce(t.repeat_bound, a.repeat_bound) AS repeat_bound
+) counted
+CROSS JOIN LATERAL (
+    -- Since its first batch was due: what is settled by then, over the time.
+    SELECT round((counted.targeted - counted.pending - counted.leased - counted.retrying) / nullif(
+        extract(epoch FROM coalesce(run.closed_at, now()) - greatest(run.due_at, run.created_at)), 0), 1) AS per_second
+) speed
+WHERE NOT run.is_test AND (t.run_id IS NOT NULL OR a.run_id IS NOT NULL);
+
+-- The waiting rows are counted in one pass, where each open run had one of its own.
+CREATE OR REPLACE VIEW pushfleet.accounting_violation AS
+SELECT
+    a.shard, a.run_id, a.targeted, a.expanded, a.pending, a.leased, a.retrying, a.delivered, a.failed, a.unregistered,
+    a.expired, a.cancelled, a.skipped, a.in_doubt, a.repeat_bound, coalesce(queue.waiting, 0) AS retry_rows
+FROM pushfleet.accounting_shard a
+LEFT JOIN (
+    SELECT retry.shard, retry.run_id, count(*) AS waiting
+    FROM pushfleet.retry
+    GROUP BY retry.shard, retry.run_id
+) queue ON queue.shard = a.shard AND queue.run_id = a.run_id
+WHERE a.targeted <> a.pending + a.leased + a.retrying + a.delivered + a.failed + a.unregistered + a.expired
+        + a.cancelled + a.skipped + a.in_doubt
+    OR a.targeted <> a.expanded
+    OR a.retrying <> coalesce(queue.waiting, 0);
