@@ -673,9 +673,13 @@ CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
 $$;
 
 CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
-    LANGUAGE sql
+    LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+DECLARE
+    cleared bigint;
+BEGIN
     WITH
     keep AS MATERIALIZED (SELECT r.what, now() - r.keep AS since FROM pushfleet.retention r),
     over AS MATERIALIZED (
@@ -725,6 +729,7 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
             SELECT o.ctid
             FROM pushfleet.tally o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
@@ -736,6 +741,7 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
             SELECT o.ctid
             FROM pushfleet.tally_latency o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
@@ -785,6 +791,9 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
     SELECT (SELECT count(*) FROM batches) + (SELECT count(*) FROM pairs) + (SELECT count(*) FROM progress)
         + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM hours)
         + (SELECT count(*) FROM days) + (SELECT count(*) FROM counts) + (SELECT count(*) FROM hourly_counts)
+    INTO cleared;
+    RETURN cleared;
+END
 $$;
 
 CREATE FUNCTION pushfleet.instant_or_null(value text) RETURNS timestamp with time zone
@@ -1855,12 +1864,14 @@ CREATE VIEW pushfleet.accounting_violation AS
     a.skipped,
     a.in_doubt,
     a.repeat_bound,
-    queue.waiting AS retry_rows
+    COALESCE(queue.waiting, (0)::bigint) AS retry_rows
    FROM (pushfleet.accounting_shard a
-     CROSS JOIN LATERAL ( SELECT count(*) AS waiting
+     LEFT JOIN ( SELECT retry.shard,
+            retry.run_id,
+            count(*) AS waiting
            FROM pushfleet.retry
-          WHERE ((retry.shard = a.shard) AND (retry.run_id = a.run_id))) queue)
-  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> queue.waiting));
+          GROUP BY retry.shard, retry.run_id) queue ON (((queue.shard = a.shard) AND (queue.run_id = a.run_id))))
+  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> COALESCE(queue.waiting, (0)::bigint)));
 
 COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';
 
