@@ -19,12 +19,12 @@ import Threading
         async throws
     {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
+            let store = fixture.books
             let worker = try await fixture.hire()
             let run = try await fixture.makeExpandedRun()
             let batch = try #require(try await fixture.claim(run, worker))
             let jobs = try await fixture.batches.jobs(of: batch, attributes: [])
-            _ = try await fixture.client.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
+            _ = try await fixture.members.owner.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
             let day = ExpiredDay(table: "delivery", partition: "delivery_20240301", isHalfDetached: false)
             let reader = PostgresConnection(
                 PostgresConfiguration(fixture.database.directURL), logger: TemporaryDatabase.logger)
@@ -53,8 +53,8 @@ import Threading
 
     @Test func `a day whose dropping was cut short is dropped by whoever comes next`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
-            _ = try await fixture.client.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
+            let store = fixture.books
+            _ = try await fixture.members.owner.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
             _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now())")
             let reader = PostgresConnection(
                 PostgresConfiguration(fixture.database.directURL), logger: TemporaryDatabase.logger)
@@ -82,8 +82,8 @@ import Threading
 
     @Test func `a run that is open keeps its days, and so does one that nobody has audited`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
-            _ = try await fixture.client.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
+            let store = fixture.books
+            _ = try await fixture.members.owner.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
             _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now())")
             #expect(try await store.expiredDays().map(\.partition) == ["delivery_20240301"])
             let run = try await fixture.makeExpandedRun()
@@ -103,7 +103,7 @@ import Threading
         async throws
     {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
+            let store = fixture.books
             _ = try await fixture.client.query(
                 """
                 INSERT INTO pushfleet.token_tally

@@ -60,7 +60,7 @@ import Testing
 
     @Test func `a fold adds to the sums what it adds to the tallies, and test runs are left out`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
+            let store = fixture.books
             let worker = try await fixture.hire()
             for isTest in [false, true] {
                 let run = try await fixture.makeExpandedRun()

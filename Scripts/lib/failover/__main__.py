@@ -35,7 +35,7 @@ SELECT app.shards[1], app.id, 2, left(md5(g::text), 22) || ':APA91b' || md5(g::t
     now() - interval '1 hour'
 FROM pushfleet.app, generate_series(1, {count}) g
 """
-OLD_DAY = """SELECT pushfleet.ensure_day('delivery', date '2024-03-01');
+OLD_DAY = """SET ROLE fleet_owner; SELECT pushfleet.ensure_day('delivery', date '2024-03-01');
     INSERT INTO pushfleet.tally_mark (shard, folded_until) VALUES (0, now())"""
 ROLES = ["scheduler", "scheduler", "janitor", "janitor"]
 
@@ -53,12 +53,14 @@ class Failover:
         self.figures = {"outages": []}
 
     def pushfleet(self, *arguments, url=None):
-        result = subprocess.run([self.command, *arguments, "--database", url or self.pair.url], capture_output=True, text=True)
+        result = subprocess.run([self.command, *arguments, "--database", url or self.pair.url_of("fleet_owner")], capture_output=True, text=True)
         if result.returncode:
             raise SystemExit(f"failover: pushfleet {' '.join(arguments[:2])}: {result.stderr.strip()}")
         return result.stdout
 
     def prepare(self):
+        self.pair.make_logins()
+        os.environ["PUSHFLEET_OWNER_DATABASE_URL"] = self.pair.url_of("fleet_owner")
         self.pushfleet("migrate", "up")
         self.pushfleet("app", "create", "ferry")
         self.pushfleet("credential", "add", "firebase", "--app", "ferry", "--transport", "fcm", "--file", self.simulator.account,
@@ -73,7 +75,7 @@ class Failover:
             name = f"{role}-{len(self.members)}"
             with open(os.path.join(self.directory, name + ".log"), "wb") as log:
                 self.members.append((name, subprocess.Popen(
-                    [self.command, "run", "--roles", role, "--database", self.pair.url, "--log-format", "json"]
+                    [self.command, "run", "--roles", role, "--database", self.pair.url_of(f"fleet_{role}"), "--log-format", "json"]
                     # So that the campaign lasts.
                     + (["--connections", "2", "--streams", "15"] if role == "worker" else []),
                     stdout=log, stderr=log, env={**os.environ, "SWIFT_BACKTRACE": "enable=no"})))

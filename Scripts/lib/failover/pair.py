@@ -44,18 +44,25 @@ class Pair:
         with open(os.path.join(place, "port"), encoding="utf-8") as file:
             return file.read().strip()
 
-    def _at(self, place):
-        return f"postgresql://app@127.0.0.1:{self._port(place)}/postgres"
+    def _at(self, place, login="app"):
+        return f"postgresql://{login}@127.0.0.1:{self._port(place)}/postgres"
+
+    def make_logins(self):
+        subprocess.run(["psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-f", "Deploy/postgresql/roles.sql", self.url], check=True,
+                       env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
 
     @property
     def url(self):
+        return self.url_of("app")
+
+    def url_of(self, login):
         """Both: whoever connects finds the primary."""
         hosts = ",".join(f"127.0.0.1:{self._port(each)}" for each in self.places)
-        return f"postgresql://app@{hosts}/postgres?target_session_attrs=read-write"
+        return f"postgresql://{login}@{hosts}/postgres?target_session_attrs=read-write"
 
     @property
     def standby_url(self):
-        return self._at(self.standby)
+        return self._at(self.standby, "fleet_reporter")
 
     def ask(self, sql, timeout=30, url=None):
         """Rows of strings; raises CalledProcessError or TimeoutExpired."""
