@@ -8,7 +8,8 @@ import Testing
         .standardized
     private static let pages = [
         "README.md", "Deploy/operations.md", "Deploy/reports.md", "Deploy/prometheus/alerts.yml",
-        "Deploy/grafana/pushfleet.json", "Deploy/systemd/pushfleet@.service", "Deploy/systemd/pushfleet-accounting.service",
+        "Deploy/grafana/pushfleet.json", "Deploy/systemd/pushfleet@.service",
+        "Deploy/systemd/pushfleet-accounting.service",
     ]
 
     /// One mention of a command, up to where the code or the sentence ends.
@@ -23,8 +24,12 @@ import Testing
         var found: Set<Mention> = []
         for match in text.matches(of: /pushfleet ([a-z][a-z-]*)((?: [^ \n`;|"']+)*)/) {
             let rest = match.output.2.split(separator: " ").map { String($0) }
-            let words = [String(match.output.1)] + rest.prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } && !$0.hasPrefix("-") }
-            let options = rest.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" && $0 != "," && $0 != ":" && $0 != ")" }) }
+            let words =
+                [String(match.output.1)]
+                + rest.prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } && !$0.hasPrefix("-") }
+            let options = rest.filter { $0.hasPrefix("--") }.map {
+                String($0.prefix { $0 != "=" && $0 != "," && $0 != ":" && $0 != ")" })
+            }
             found.insert(Mention(page: page, words: words, options: options))
         }
         return found
@@ -56,9 +61,12 @@ import Testing
     @Test func `every script and file that the operations page names is there`() throws {
         for page in ["README.md", "Deploy/operations.md", "Deploy/reports.md"] {
             let text = try String(contentsOf: Self.repository.appending(path: page), encoding: .utf8)
-            for match in text.matches(of: /(?:Deploy|Scripts|Sources|Migrations|Tests)\/[A-Za-z0-9_.@\/-]+[A-Za-z0-9]/) {
+            for match in text.matches(of: /(?:Deploy|Scripts|Sources|Migrations|Tests)\/[A-Za-z0-9_.@\/-]+[A-Za-z0-9]/)
+            {
                 let path = String(match.output)
-                #expect(FileManager.default.fileExists(atPath: Self.repository.appending(path: path).path), "\(page): \(path)")
+                #expect(
+                    FileManager.default.fileExists(atPath: Self.repository.appending(path: path).path),
+                    "\(page): \(path)")
             }
         }
     }

@@ -45,7 +45,8 @@ import Testing
                 let folder = FileManager.default.temporaryDirectory.appending(path: "pushfleet-export-\(UUID())")
                 // What has the file's name is no file, and is not given away.
                 let file = folder.appending(path: "delivery_20240301.csv")
-                try FileManager.default.createDirectory(at: file.appending(path: "kept"), withIntermediateDirectories: true)
+                try FileManager.default.createDirectory(
+                    at: file.appending(path: "kept"), withIntermediateDirectories: true)
                 let janitor = try site.start(
                     roles: "janitor", ["--export-directory", folder.path, "--owner-database", site.ownerURL])
                 try await until("the export fails") { janitor.errors.contains("cannot be written") }
@@ -83,7 +84,8 @@ import Testing
         #expect(await fleet.exit() == .done)
         _ = try await site.client.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
         _ = try await site.client.query("ALTER TABLE pushfleet.delivery_20240301 OWNER TO fleet_owner")
-        _ = try await site.client.query("UPDATE pushfleet.run SET created_at = '2024-03-01 11:00Z' WHERE id = \(run.rawValue)")
+        _ = try await site.client.query(
+            "UPDATE pushfleet.run SET created_at = '2024-03-01 11:00Z' WHERE id = \(run.rawValue)")
         _ = try await site.client.query("UPDATE pushfleet.delivery SET at = '2024-03-01 12:00Z'")
         return run
     }

@@ -70,7 +70,9 @@ import Testing
                 try await site.expectSound(run, "after the upgrade")
                 #expect(try await site.progress(of: run).accounting.delivered == site.subscribers)
                 #expect(try await provider.count("repeats") == 0)
-                for child in old + keepers + new { #expect(!child.errors.contains("\"level\":\"error\""), "\(child.errors)") }
+                for child in old + keepers + new {
+                    #expect(!child.errors.contains("\"level\":\"error\""), "\(child.errors)")
+                }
             }
         }
     }

@@ -39,7 +39,9 @@ import Testing
         return (answer.status, String(decoding: answer.body, as: UTF8.self))
     }
 
-    @Test func `every metric that the dashboard and the alerts name exists, and so does what operators ask for`() async throws {
+    @Test func `every metric that the dashboard and the alerts name exists, and so does what operators ask for`()
+        async throws
+    {
         try await ProviderProcess.run { provider in
             try await Site.run(on: provider, subscribers: 50) { site in
                 let run = try await site.createCampaign()
@@ -49,7 +51,8 @@ import Testing
                 #expect(await sender.exit() == .done)
                 let again = try await site.createCampaign()
                 let child = try site.start(
-                    roles: "scheduler,worker,janitor", ["--http-port", "0", "--http-host", "127.0.0.1", "--log-format", "json"])
+                    roles: "scheduler,worker,janitor",
+                    ["--http-port", "0", "--http-host", "127.0.0.1", "--log-format", "json"])
                 let port = try await Self.port(child)
                 try await site.untilSettled(again)
                 var text = ""
@@ -82,10 +85,13 @@ import Testing
     /// Outcomes, latencies, in flight, claims, flushes, lost leases, waits for rates, connections, the age of what is due,
     /// of snapshots and of successes, dead rows.
     private static let asked = [
-        "pushfleet_answers_total", "pushfleet_answer_duration_seconds_bucket", "pushfleet_in_flight", "pushfleet_claims_total",
-        "pushfleet_claim_duration_seconds_bucket", "pushfleet_flush_duration_seconds_bucket", "pushfleet_lost_batches_total",
+        "pushfleet_answers_total", "pushfleet_answer_duration_seconds_bucket", "pushfleet_in_flight",
+        "pushfleet_claims_total",
+        "pushfleet_claim_duration_seconds_bucket", "pushfleet_flush_duration_seconds_bucket",
+        "pushfleet_lost_batches_total",
         "pushfleet_rate_waits_total", "pushfleet_rate_slots_total", "pushfleet_provider_connections",
-        "pushfleet_database_connections", "pushfleet_oldest_due_job_age_seconds", "pushfleet_oldest_snapshot_age_seconds",
+        "pushfleet_database_connections", "pushfleet_oldest_due_job_age_seconds",
+        "pushfleet_oldest_snapshot_age_seconds",
         "pushfleet_dead_rows", "pushfleet_credential_last_success_age_seconds", "pushfleet_build_info",
     ]
 }

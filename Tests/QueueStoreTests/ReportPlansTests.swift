@@ -8,7 +8,9 @@ import Testing
     private static let scripts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Scripts")
         .standardized
     /// Where rows are counted in millions.
-    private static let large = ["tally", "tally_latency", "token_tally", "delivery", "attempt", "answer_minute", "subscriber"]
+    private static let large = [
+        "tally", "tally_latency", "token_tally", "delivery", "attempt", "answer_minute", "subscriber",
+    ]
 
     /// The queries that the page of reports shows, by view.
     private static func samples() throws -> [String: String] {

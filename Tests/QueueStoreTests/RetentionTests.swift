@@ -24,7 +24,8 @@ import Threading
             let run = try await fixture.makeExpandedRun()
             let batch = try #require(try await fixture.claim(run, worker))
             let jobs = try await fixture.batches.jobs(of: batch, attributes: [])
-            _ = try await fixture.members.owner.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
+            _ = try await fixture.members.owner.query(
+                "SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
             let day = ExpiredDay(table: "delivery", partition: "delivery_20240301", isHalfDetached: false)
             let reader = PostgresConnection(
                 PostgresConfiguration(fixture.database.directURL), logger: TemporaryDatabase.logger)
@@ -54,7 +55,8 @@ import Threading
     @Test func `a day whose dropping was cut short is dropped by whoever comes next`() async throws {
         try await QueueFixture.run { fixture in
             let store = fixture.books
-            _ = try await fixture.members.owner.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
+            _ = try await fixture.members.owner.query(
+                "SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
             _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now())")
             let reader = PostgresConnection(
                 PostgresConfiguration(fixture.database.directURL), logger: TemporaryDatabase.logger)
@@ -83,7 +85,8 @@ import Threading
     @Test func `a run that is open keeps its days, and so does one that nobody has audited`() async throws {
         try await QueueFixture.run { fixture in
             let store = fixture.books
-            _ = try await fixture.members.owner.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
+            _ = try await fixture.members.owner.query(
+                "SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
             _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now())")
             #expect(try await store.expiredDays().map(\.partition) == ["delivery_20240301"])
             let run = try await fixture.makeExpandedRun()
@@ -115,7 +118,8 @@ import Threading
                 INSERT INTO pushfleet.tally_hour SELECT now() - g * interval '400 days', 1, 5, 2, 1 FROM generate_series(0, 3) g
                 """)
             _ = try await fixture.client.query(
-                "INSERT INTO pushfleet.tally_day SELECT current_date - g * 400, 1, 5, 2, 1 FROM generate_series(0, 3) g")
+                "INSERT INTO pushfleet.tally_day SELECT current_date - g * 400, 1, 5, 2, 1 FROM generate_series(0, 3) g"
+            )
             while try await store.forgetOld() > 0 {}
             #expect(
                 try await fixture.client.query(

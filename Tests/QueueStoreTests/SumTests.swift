@@ -68,7 +68,8 @@ import Testing
                 try await fixture.flush(
                     batch, worker, try await fixture.batches.jobs(of: batch, attributes: []), as: .delivered,
                     answered: isTest ? 2 : 1)
-                _ = try await fixture.client.query("UPDATE pushfleet.run SET is_test = \(isTest) WHERE id = \(run.rawValue)")
+                _ = try await fixture.client.query(
+                    "UPDATE pushfleet.run SET is_test = \(isTest) WHERE id = \(run.rawValue)")
             }
             _ = try await fixture.client.query("UPDATE pushfleet.delivery SET at = at - interval '5 s'")
             _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now() - interval '9 min')")

@@ -109,7 +109,7 @@ class Failover:
                 f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) SELECT * FROM pushfleet_report.{view}")))[0]
             took[view] = plan["Planning Time"] + plan["Execution Time"]
         self.pushfleet("report", "show", "runs", url=url)
-        self.pushfleet("report", "run", str(run), url=url)
+        self.pushfleet("report", "run", str(run), url=self.pair.standby_url_of("fleet_owner"))
         self.pushfleet("explain", "--app", "ferry", "--external-id", "s-7", url=url)
         slowest = max(took, key=took.get)
         self.figures["views_on_standby"] = len(views)

@@ -62,7 +62,10 @@ class Pair:
 
     @property
     def standby_url(self):
-        return self._at(self.standby, "fleet_reporter")
+        return self.standby_url_of("fleet_reporter")
+
+    def standby_url_of(self, login):
+        return self._at(self.standby, login)
 
     def ask(self, sql, timeout=30, url=None):
         """Rows of strings; raises CalledProcessError or TimeoutExpired."""

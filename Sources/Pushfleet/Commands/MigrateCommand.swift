@@ -80,7 +80,8 @@ struct MigrateStatus: AsyncParsableCommand {
                         writeOutput(
                             try jsonLine(
                                 Line(
-                                    migration: state.title, state: state.state.rawValue, lowestBinary: state.lowestBinary,
+                                    migration: state.title, state: state.state.rawValue,
+                                    lowestBinary: state.lowestBinary,
                                     safeBesideWorkers: state.isSafeWithWorkers)))
                     }
                     return

@@ -74,7 +74,8 @@ struct PrometheusDeliveryMetrics: DeliveryMetrics {
         waiting = registry.makeGauge(name: "pushfleet_waiting", help: "Jobs read and not begun.")
         slots = registry.makeCounter(name: "pushfleet_rate_slots_total", help: "Requests that a rate let through.")
         slotRefusals = registry.makeCounter(
-            name: "pushfleet_rate_waits_total", help: "Times that a rate gave nothing, so that jobs went on waiting for it.")
+            name: "pushfleet_rate_waits_total",
+            help: "Times that a rate gave nothing, so that jobs went on waiting for it.")
     }
 
     func claimed(lane: Lane, jobs: Int, took: Duration) {
