@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A private PgBouncer in transaction mode before a private PostgreSQL. Source this file after postgres.sh.
 #
 #   pgbouncer_start DIR   in front of the server that postgres_start DIR started; sets pooler_url
@@ -36,6 +37,7 @@ END
     done >"$dir/users"
     if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$dir"; fi
     (cd / && as_postgres "$bin" --quiet --daemon "$dir/pgbouncer.ini")
+    # shellcheck disable=SC2034
     pooler_url="postgresql://$PGUSER@127.0.0.1:$port/postgres"
 }
 

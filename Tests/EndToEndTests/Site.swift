@@ -76,6 +76,9 @@ struct Site {
         return (child, await child.exit())
     }
 
+    /// Of the login that owns the tables.
+    var ownerURL: String { database.url(as: .owner) }
+
     /// Starts roles that run until they are told to stop, with the login that has just these.
     func start(roles: String, _ options: [String] = [], dieAt: String? = nil) throws -> Child {
         try start(

@@ -15,7 +15,7 @@ extension Fleet {
         let bookkeeper = Bookkeeper(
             store: PostgresBookkeepingStore(client: pool, owner: owner ?? pool),
             exporter: options.exportDirectory.map { DayFiles(directory: $0, logger: logger) },
-            draw: { Double.random(in: 0..<1) }, logger: logger)
+            configuration: TestHooks().bookkeeper, draw: { Double.random(in: 0..<1) }, logger: logger)
         return [pool] + (owner.map { [$0] } ?? []) + [bookkeeper]
     }
 }
