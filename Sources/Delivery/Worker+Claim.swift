@@ -26,7 +26,10 @@ extension Worker {
         }
     }
 
-    private var hasRoom: Bool { waiting < configuration.prefetch && held.count < configuration.mostBatches }
+    /// Beside a suspect batch nothing else is sent, nor another one held.
+    private var hasRoom: Bool {
+        waiting < configuration.prefetch && held.count < configuration.mostBatches && suspect == nil
+    }
 
     /// Short after work was found, so that a run that is being expanded is followed closely; longer when idle.
     private func idleWait(_ misses: Int) -> Duration {

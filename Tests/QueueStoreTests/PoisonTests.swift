@@ -12,6 +12,10 @@ import Testing
         let worker = try await queue.hire()
         guard let batch = try await queue.claim(run, worker) else { return false }
         var announced = batch.announced
+        if announced == 0 {
+            try await queue.announce(1, of: batch, worker)
+            announced = 1
+        }
         for job in try await queue.batches.jobs(of: batch, attributes: []) {
             #expect(Int(job.ordinal) < announced)
             if job.number == poison {
