@@ -13,6 +13,7 @@ import time
 from database import Database, Watch, wait_until
 from faults import Faults
 from fleet import Fleet, Relay
+from outage import Outage, outage_faults
 from simulator import Simulator
 from verdict import faults_of, judge
 
@@ -22,11 +23,17 @@ def options():
     parser.add_argument("--minutes", type=float, default=5, help="how long, settlement included (default 5)")
     parser.add_argument("--seed", type=int, default=None, help="decides all faults (default: drawn and printed)")
     parser.add_argument("--json", action="store_true", help="end with one JSON line on standard output")
-    parser.add_argument("--subscribers", type=int, default=20_000, help="audience of each campaign (default 20000)")
+    parser.add_argument("--subscribers", type=int, help="audience of each campaign (default 20000; an outage 40000)")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--in-doubt", choices=["retry", "assume_sent"], default="retry")
+    parser.add_argument("--outage", choices=["half-open", "stopped", "killed"],
+                        help="in place of all else: one outage of the database, and how soon the work goes on")
+    parser.add_argument("--seconds", type=float, default=120, help="how long the outage lasts (default 120)")
     parser.add_argument("--keep", action="store_true", help="keep logs and state, and say where")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.subscribers is None:
+        chosen.subscribers = 40_000 if chosen.outage else 20_000
+    return chosen
 
 
 SUBSCRIBERS = """
@@ -200,15 +207,17 @@ def main():
     chaos = Chaos(chosen, directory, say)
     try:
         chaos.prepare()
-        figures = chaos.run()
+        figures = Outage(chaos, chosen.outage, chosen.seconds).run() if chosen.outage else chaos.run()
     finally:
         chaos.end()
-    found = faults_of(figures, chosen.in_doubt == "assume_sent")
-    figures = {name: figures[name] for name in ORDER + [each for each in figures if each not in ORDER]}
+    found = outage_faults(figures) if chosen.outage else faults_of(figures, chosen.in_doubt == "assume_sent")
+    order = [name for name in ORDER if name in figures]
+    figures = {name: figures[name] for name in order + [each for each in figures if each not in order]}
     for each in found:
         say("FAULT: " + each)
     if found or chosen.keep:
-        say(f"kept: {directory}; replay: Scripts/chaos --minutes {chosen.minutes:g} --seed {chosen.seed}")
+        replay = f"--outage {chosen.outage} --seconds {chosen.seconds:g}" if chosen.outage else f"--minutes {chosen.minutes:g}"
+        say(f"kept: {directory}; replay: Scripts/chaos {replay} --seed {chosen.seed}")
     else:
         shutil.rmtree(directory)
     if chosen.json:
