@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import PlainHTTP
 import Postgres
+import QueueStore
 import TestSupport
 import Testing
 

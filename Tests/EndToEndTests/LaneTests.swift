@@ -1,5 +1,6 @@
 import Domain
 import Postgres
+import QueueStore
 import Testing
 
 /// Single notifications beside a campaign that takes all that a worker can send.

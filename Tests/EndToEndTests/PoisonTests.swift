@@ -1,5 +1,6 @@
 import Domain
 import Postgres
+import QueueStore
 import Testing
 
 /// A job that kills every process that begins it.

@@ -1,5 +1,6 @@
 import Domain
 import Postgres
+import QueueStore
 import TestSupport
 import Testing
 

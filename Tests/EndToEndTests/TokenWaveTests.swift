@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Postgres
+import QueueStore
 import Testing
 
 /// A provider that calls every address dead.
