@@ -14,6 +14,9 @@ class Provider:
         self.directory = os.path.join(directory, "simulator")
         os.makedirs(self.directory, exist_ok=True)
         ready = os.path.join(self.directory, "ready")
+        if os.path.exists(ready):
+            # Of the one before, on another port.
+            os.remove(ready)
         self.process = subprocess.Popen(
             [os.path.join(BIN, "pushfleet-simulator"), "--state", self.directory, "--ready-file", ready, "--latency", latency,
              "--fault", fault, "--keep-ids", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
