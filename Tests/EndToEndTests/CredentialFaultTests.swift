@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Logging
 import PlainHTTP
@@ -45,7 +46,7 @@ import Testing
                 _ = try site.start(roles: "scheduler,janitor")
                 for _ in 0..<2 { _ = try site.start(roles: "worker") }
                 try await until("the credential is paused") { try await Self.listed(site).isPaused }
-                try await expectShown(site)
+                try await expectShown(site, run)
                 // It burns neither jobs nor tokens.
                 let accounting = try await site.progress(of: run).accounting
                 #expect(accounting.settled == 0 && accounting.open == 200)
@@ -71,9 +72,12 @@ import Testing
     }
 
     /// To whoever lists it, reads the reports, or watches the fleet.
-    private func expectShown(_ site: Site) async throws {
+    private func expectShown(_ site: Site, _ run: Run.ID) async throws {
         let listed = try await Self.listed(site)
-        #expect(listed.reason != "none" && (listed.detail ?? listed.remedy)?.isEmpty == false)
+        let remedy = try #require(listed.detail ?? listed.remedy)
+        #expect(listed.reason != "none")
+        let (report, status) = try await site.pushfleet(["report", "run", "\(run)"])
+        #expect(status == .done && report.output.contains(remedy), "\(report.output)")
         let rows = try await site.client.query("SELECT state, reason FROM pushfleet_report.credentials")
         #expect(rows.map { $0.string(0) } == ["paused"] && rows.map { $0.string(1) } == [listed.reason])
         let metrics = try await Self.metrics(of: site)
