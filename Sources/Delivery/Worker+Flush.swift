@@ -100,11 +100,12 @@ extension Worker {
     /// Paused, cancelled, or nothing of it can be begun: what was answered is recorded, the rest is somebody else's.
     private func giveBackWhatIsStuck() {
         let now = clock.now
+        let isBesideSuspect = suspect != nil
         for batch in order.compactMap({ held[$0] }) where batch.isRecorded {
             let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
             guard isFresh else { continue }
             // It would wait for longer than others who may take it.
-            if suspect != nil, !batch.isSuspect, batch.claimed.terms.lane == .campaign {
+            if isBesideSuspect, !batch.isSuspect, batch.claimed.terms.lane == .campaign {
                 giveBackSoon(batch.claimed, begun: 0, notBefore: nil)
                 remove(batch)
                 continue

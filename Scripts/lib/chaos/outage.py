@@ -10,6 +10,22 @@ from verdict import faults_of, judge
 LIMIT = 5.0
 
 
+def create_campaign(chaos, name):
+    """One to everybody that lives long enough."""
+    with open("Scripts/lib/demo-campaign.json", encoding="utf-8") as file:
+        campaign = json.load(file)
+    campaign["delivery"]["ttlSeconds"] = 3600
+    campaign["idempotencyKey"] = campaign["name"] = name
+    path = os.path.join(chaos.directory, "campaign.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(campaign, file)
+    chaos.pushfleet("campaign", "create", path, "--json")
+
+
+def settled(database):
+    return database.try_ask("SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND NOT standing") == [["0"]]
+
+
 class Outage:
     """On a `Chaos` that was prepared and strikes nothing by itself."""
 
@@ -23,12 +39,12 @@ class Outage:
         self.simulator.call("/admin/fault", {"set": "none,latency=400ms"})
         self.chaos.watch.start()
         self.fleet.start()
-        self.campaign()
+        create_campaign(self.chaos, "outage")
         if not wait_until(lambda: self.sends() >= 3000, 60):
             raise SystemExit("chaos: the campaign does not start")
         figures = {"outage": self.kind, "outage_seconds": self.seconds}
         figures.update(self.cut())
-        self.settle()
+        wait_until(lambda: settled(self.database), 180)
         exits = sum(not member.is_up for member in self.fleet.members)
         self.chaos.watch.end()
         self.fleet.end()
@@ -37,17 +53,6 @@ class Outage:
         figures.update(self.verdict())
         figures["seconds"] = round(time.monotonic() - start, 1)
         return figures
-
-    def campaign(self):
-        with open("Scripts/lib/demo-campaign.json", encoding="utf-8") as file:
-            campaign = json.load(file)
-        campaign["delivery"]["ttlSeconds"] = 3600
-        campaign["idempotencyKey"] = campaign["name"] = "outage"
-        path = os.path.join(self.chaos.directory, "campaign.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(campaign, file)
-        self.chaos.pushfleet("campaign", "create", path, "--json")
-        self.chaos.campaigns = 1
 
     def sends(self):
         return self.simulator.counts()["wire_sends"]
@@ -92,10 +97,6 @@ class Outage:
                 self.fleet.relay.tell("unmute", place)
         else:
             self.database.start()
-
-    def settle(self):
-        wait_until(lambda: self.database.try_ask(
-            "SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND NOT standing") == [["0"]], 180)
 
     def verdict(self):
         figures = judge(self.database, self.simulator)
