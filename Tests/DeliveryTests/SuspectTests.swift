@@ -23,10 +23,11 @@ import Threading
         let transport = ScriptedTransport()
         let store = ScriptedStore()
         store.add(Fixture.batch(1, size: 2), Fixture.jobs(2, from: 100))
-        store.add(Self.suspect(2, size: 3), Fixture.jobs(3, from: 200))
-        store.add(Fixture.batch(3, size: 2), Fixture.jobs(2, from: 300))
         try await Fixture.withWorker(store, transport) { _ in
-            await Fixture.until { transport.sent.count == 2 && Self.announced(2, store) != nil }
+            await Fixture.until { transport.sent.count == 2 }
+            store.add(Self.suspect(2, size: 3), Fixture.jobs(3, from: 200))
+            store.add(Fixture.batch(3, size: 2), Fixture.jobs(2, from: 300))
+            await Fixture.until { Self.announced(2, store) != nil }
             // What is in flight comes first: nothing of it is announced, so a death now says nothing of it.
             await Self.passFlushes(2, store)
             #expect(Self.announced(2, store) == 0 && transport.sentNumbers == [100, 101])
@@ -49,9 +50,10 @@ import Threading
         let transport = ScriptedTransport(capacity: 1)
         let store = ScriptedStore()
         store.add(Fixture.batch(1, size: 3), Fixture.jobs(3, from: 100))
-        store.add(Self.suspect(2, size: 1), Fixture.jobs(1, from: 200))
         try await Fixture.withWorker(store, transport) { _ in
-            await Fixture.until { transport.sent.count == 1 && Self.announced(2, store) != nil }
+            await Fixture.until { transport.sent.count == 1 }
+            store.add(Self.suspect(2, size: 1), Fixture.jobs(1, from: 200))
+            await Fixture.until { Self.announced(2, store) != nil }
             transport.answer(0)
             await Fixture.until { transport.sent.count == 2 }
             transport.answer(1)
@@ -67,9 +69,10 @@ import Threading
         var single = Fixture.batch(1, size: 4)
         single.terms.lane = .transactional
         store.add(single, Fixture.jobs(4, from: 100))
-        store.add(Self.suspect(2, size: 1), Fixture.jobs(1, from: 200))
         try await Fixture.withWorker(store, transport) { _ in
-            await Fixture.until { transport.sent.count == 1 && Self.announced(2, store) != nil }
+            await Fixture.until { transport.sent.count == 1 }
+            store.add(Self.suspect(2, size: 1), Fixture.jobs(1, from: 200))
+            await Fixture.until { Self.announced(2, store) != nil }
             transport.answer(0)
             await Fixture.until { transport.sent.count == 2 }
             let begun = ContinuousClock.now

@@ -88,7 +88,9 @@ import Testing
     private static func metrics(of site: Site) async throws -> String {
         let janitor = try site.start(
             roles: "janitor", ["--http-port", "0", "--http-host", "127.0.0.1", "--log-format", "json"])
-        let http = HTTPClient(configuration: HTTPClient.Configuration())
+        var configuration = HTTPClient.Configuration()
+        configuration.allowsPlainText = true
+        let http = HTTPClient(configuration: configuration)
         var text = ""
         try await until("the gauges are read") {
             guard let port = janitor.errors.firstMatch(of: /"port":"(\d+)"/)?.output.1 else { return false }

@@ -67,11 +67,11 @@ import Testing
                 try await Self.expectRate(Self.rate, of: second, site, provider)
                 #expect(try await site.pushfleet(["app", "set-rate", "ferry", "--none"]).1 == .done)
 
-                // Of the route, of which campaigns may take nine tenths.
+                // Of the route.
                 let route = ["credential", "set-rate", "firebase", "--app", "ferry", "--ramp", "0"]
                 #expect(try await site.pushfleet(route + perSecond).1 == .done)
                 let third = try await site.createCampaign()
-                try await Self.expectRate(Self.rate * 9 / 10, of: third, site, provider)
+                try await Self.expectRate(Self.rate, of: third, site, provider)
             }
         }
     }
