@@ -1,10 +1,7 @@
 import Domain
 import Foundation
-import Logging
-import PlainHTTP
 import Postgres
 import QueueStore
-import TestSupport
 import Testing
 
 /// A credential that its provider does not take, or whose file is broken, under a fleet of processes.
@@ -86,19 +83,11 @@ import Testing
 
     /// As a janitor that has just started shows them.
     private static func metrics(of site: Site) async throws -> String {
-        let janitor = try site.start(
-            roles: "janitor", ["--http-port", "0", "--http-host", "127.0.0.1", "--log-format", "json"])
-        var configuration = HTTPClient.Configuration()
-        configuration.allowsPlainText = true
-        let http = HTTPClient(configuration: configuration)
+        let janitor = try site.start(roles: "janitor", Child.listening)
         var text = ""
         try await until("the gauges are read") {
-            guard let port = janitor.errors.firstMatch(of: /"port":"(\d+)"/)?.output.1 else { return false }
-            let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics")
-            let body = try await http.execute(
-                request, timeout: .seconds(10), logger: TemporaryDatabase.logger
-            ).body
-            text = String(decoding: body, as: UTF8.self)
+            guard let answer = try await janitor.get("/metrics") else { return false }
+            text = answer.text
             return text.contains("pushfleet_credential_paused")
         }
         return text

@@ -75,6 +75,22 @@ import Testing
         }
     }
 
+    @Test func `while the database is away a process lives and is not ready, and is ready again after it`() async throws {
+        try await Self.withSending { _, site, relay, _, _ in
+            for role in ["worker", "scheduler", "janitor"] {
+                let process = try site.start(roles: role, Child.listening)
+                try await until("it is ready") { try await process.get("/readyz")?.status == 200 }
+                relay.goDown()
+                try await until("it is not ready") { try await process.get("/readyz")?.status == 503 }
+                #expect(try await process.get("/livez")?.status == 200)
+                #expect(try await process.get("/startupz")?.status == 200)
+                try relay.comeBack()
+                try await until("it is ready again") { try await process.get("/readyz")?.status == 200 }
+                #expect(process.isRunning)
+            }
+        }
+    }
+
     @Test func `whoever asks while the database is away gets the documented status`() async throws {
         try await Self.withSending { _, site, relay, _, _ in
             relay.goDown()
