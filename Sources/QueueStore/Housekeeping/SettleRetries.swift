@@ -29,12 +29,16 @@ extension PostgresQuery {
             )
         ),
         gone AS MATERIALIZED (
-            SELECT retry.run_id, retry.number
+            SELECT held.run_id, held.number
             FROM over
-            JOIN pushfleet.retry
-                ON retry.shard = \(shard.rawValue) AND retry.run_id = over.run_id AND retry.number = over.number
+            CROSS JOIN LATERAL (
+                SELECT retry.run_id, retry.number
+                FROM pushfleet.retry
+                WHERE retry.shard = \(shard.rawValue) AND retry.run_id = over.run_id AND retry.number = over.number
+                LIMIT 1
+                FOR UPDATE SKIP LOCKED
+            ) held
             LIMIT \(limit)
-            FOR UPDATE OF retry SKIP LOCKED
         ),
         taken AS (
             DELETE FROM pushfleet.retry
