@@ -547,6 +547,11 @@ COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigin
 CREATE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '00:10:00'::interval) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 DECLARE
     since timestamptz;
@@ -554,49 +559,77 @@ DECLARE
     counted bigint;
 BEGIN
     INSERT INTO pushfleet.tally_mark (shard, folded_until)
-    SELECT in_shard, coalesce(
-        (SELECT date_trunc('hour', min(r.created_at)) FROM pushfleet.run r), date_trunc('hour', now()))
+    SELECT in_shard, coalesce((SELECT min(r.created_at) FROM pushfleet.run r), now()) - interval '1 min'
     ON CONFLICT (shard) DO NOTHING;
     SELECT m.folded_until INTO since FROM pushfleet.tally_mark m WHERE m.shard = in_shard FOR UPDATE SKIP LOCKED;
-    upto := least(since + span, pushfleet.settled_until());
+    upto := least(since + span, date_trunc('hour', since) + interval '1 hour', pushfleet.settled_until());
     IF since IS NULL OR upto <= since THEN
         RETURN 0;
     END IF;
-    WITH fresh AS MATERIALIZED (
-        SELECT date_trunc('hour', d.at) AS hour, d.run_id, b.route_id, coalesce(d.content_version, 0) AS content_version,
-            d.outcome, d.reason, coalesce(d.variant, 0::smallint) AS variant, d.attempts,
-            pushfleet.language_label(s.language) AS asked, coalesce(d.language, '') AS served,
-            CASE WHEN d.sent_at IS NOT NULL THEN pushfleet.latency_class(1000 * extract(epoch FROM d.sent_at - b.due_at))
+    PERFORM pushfleet.summarize_day('delivery', (since AT TIME ZONE 'UTC')::date);
+    WITH known AS MATERIALIZED (
+        SELECT b.id, b.route_id, b.due_at
+        FROM pushfleet.batch b
+        WHERE b.shard = in_shard
+            AND b.id = ANY (ARRAY(
+                SELECT DISTINCT d.batch_id
+                FROM pushfleet.delivery d
+                WHERE d.shard = in_shard AND d.at >= since AND d.at < upto))
+    ),
+    fresh AS (
+        SELECT d.run_id, b.route_id, d.content_version, d.outcome, d.reason, d.variant, d.attempts, s.language AS asked,
+            d.language AS served,
+            CASE WHEN d.sent_at IS NOT NULL THEN
+                pushfleet.latency_class(1000 * date_part('epoch', d.sent_at - b.due_at))
             END AS to_sent,
             CASE WHEN d.answer_ms IS NOT NULL THEN pushfleet.latency_class(d.answer_ms) END AS to_answer
         FROM pushfleet.delivery d
-        JOIN pushfleet.batch b ON b.shard = d.shard AND b.id = d.batch_id
-        LEFT JOIN pushfleet.subscriber s ON s.shard = d.shard AND s.id = d.subscriber_id
+        JOIN known b ON b.id = d.batch_id
+        LEFT JOIN LATERAL (
+            SELECT subscriber.language
+            FROM pushfleet.subscriber
+            WHERE subscriber.shard = in_shard AND subscriber.id = d.subscriber_id
+            OFFSET 0
+        ) s ON true
         WHERE d.shard = in_shard AND d.at >= since AND d.at < upto
+    ),
+    grouped AS MATERIALIZED (
+        SELECT f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served, f.to_sent,
+            f.to_answer, count(*) AS n, sum(f.attempts) AS attempts,
+            grouping(f.outcome, f.to_sent, f.to_answer) AS absent
+        FROM fresh f
+        GROUP BY GROUPING SETS (
+            (f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served),
+            (f.run_id, f.route_id, f.to_sent),
+            (f.run_id, f.route_id, f.to_answer)
+        )
     ),
     outcomes AS (
         INSERT INTO pushfleet.tally AS t (
             hour, run_id, route_id, content_version, n, attempts, outcome, reason, variant, asked, served
         )
-        SELECT f.hour, f.run_id, f.route_id, f.content_version, count(*), sum(f.attempts), f.outcome, f.reason, f.variant,
-            f.asked, f.served
-        FROM fresh f
-        GROUP BY f.hour, f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served
+        SELECT date_trunc('hour', since), g.run_id, g.route_id, coalesce(g.content_version, 0), sum(g.n), sum(g.attempts),
+            g.outcome, g.reason, coalesce(g.variant, 0::smallint), pushfleet.language_label(g.asked), coalesce(g.served, '')
+        FROM grouped g
+        WHERE g.absent = b'011'::int
+        GROUP BY g.run_id, g.route_id, coalesce(g.content_version, 0), g.outcome, g.reason,
+            coalesce(g.variant, 0::smallint), pushfleet.language_label(g.asked), coalesce(g.served, '')
         ON CONFLICT (run_id, hour, route_id, outcome, reason, content_version, variant, asked, served) DO UPDATE
         SET n = t.n + excluded.n, attempts = t.attempts + excluded.attempts
         RETURNING 1
     ),
     latencies AS (
         INSERT INTO pushfleet.tally_latency AS t (hour, run_id, route_id, n, kind, class)
-        SELECT f.hour, f.run_id, f.route_id, count(*), k.kind, k.class
-        FROM fresh f
-        CROSS JOIN LATERAL (VALUES (1::smallint, f.to_sent), (2::smallint, f.to_answer)) k (kind, class)
+        SELECT date_trunc('hour', since), g.run_id, g.route_id, g.n, k.kind, k.class
+        FROM grouped g
+        JOIN LATERAL (
+            VALUES (1::smallint, b'101'::int, g.to_sent), (2::smallint, b'110'::int, g.to_answer)
+        ) k (kind, absent, class) ON k.absent = g.absent
         WHERE k.class IS NOT NULL
-        GROUP BY f.hour, f.run_id, f.route_id, k.kind, k.class
         ON CONFLICT (run_id, hour, route_id, kind, class) DO UPDATE SET n = t.n + excluded.n
         RETURNING 1
     )
-    SELECT count(*) INTO counted FROM fresh;
+    SELECT coalesce(sum(g.n), 0) INTO counted FROM grouped g WHERE g.absent = b'011'::int;
     UPDATE pushfleet.tally_mark SET folded_until = upto WHERE shard = in_shard;
     RETURN counted;
 END
@@ -1170,12 +1203,17 @@ $$;
 CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     AS $$
-    SELECT greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+    SELECT CASE
+        WHEN bool_or(a.backend_type IS NULL) THEN now() - interval '60 s'
+        ELSE greatest(
+            now() - interval '60 s',
+            least(
+                now() - interval '1 s',
+                min(a.xact_start) FILTER (
+                    WHERE a.backend_type = 'client backend' AND a.xact_start > now() - interval '60 s')))
+    END
     FROM pg_stat_activity a
-    WHERE a.datname = current_database()
-        AND a.pid <> pg_backend_pid()
-        AND a.backend_type = 'client backend'
-        AND (a.xact_start IS NULL OR a.xact_start > now() - interval '60 s')
+    WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
 $$;
 
 CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
@@ -1259,6 +1297,23 @@ CREATE FUNCTION pushfleet.stopped(which bigint) RETURNS TABLE(delivered bigint, 
 $$;
 
 COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
+
+CREATE FUNCTION pushfleet.summarize_day(parent text, day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET lock_timeout TO '50ms'
+    AS $$
+DECLARE
+    by_time regclass := to_regclass('pushfleet.' || parent || '_' || to_char(day, 'YYYYMMDD') || '_at');
+BEGIN
+    IF by_time IS NOT NULL THEN
+        PERFORM brin_summarize_new_values(by_time);
+    END IF;
+EXCEPTION
+    WHEN lock_not_available THEN
+        NULL;
+END
+$$;
 
 CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) RETURNS integer
     LANGUAGE sql
@@ -2723,6 +2778,8 @@ REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.summarize_day(parent text, day date) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
 

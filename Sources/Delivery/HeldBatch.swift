@@ -63,8 +63,7 @@ final class HeldBatch {
         self.indices = indices
     }
 
-    /// A batch that lapsed twice is sent one job at a time, so that a third lapse names the poisonous one.
-    var isSuspect: Bool { claimed.lapses >= 2 }
+    var isSuspect: Bool { claimed.isSuspect }
 
     /// Nothing of it may have left without its outcome being recorded: it goes back without a doubt.
     var isRecorded: Bool { inFlight == 0 && unrecorded.isEmpty }
