@@ -95,7 +95,8 @@ BEGIN
     SELECT at, 'type_invalid', 'must be an object'
     WHERE jsonb_typeof(value) <> 'object'
     UNION ALL
-    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field', 'is not known here; known are ' || array_to_string(known, ', ')
+    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field',
+        'is not known here; known are ' || array_to_string(known, ', ')
     FROM jsonb_object_keys(CASE jsonb_typeof(value) WHEN 'object' THEN value ELSE '{}' END) AS k (key)
     WHERE k.key <> ALL (known);
 END
@@ -112,7 +113,8 @@ BEGIN
     WITH button AS (
         SELECT element.value, at || '/' || element.ordinality - 1 AS at, element.ordinality AS place,
             coalesce(element.value -> 'id', '""') AS id,
-            coalesce(element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
+            coalesce(
+                element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
                 AS has_id
         FROM jsonb_array_elements(CASE jsonb_typeof(value) WHEN 'array' THEN value ELSE '[]' END)
             WITH ORDINALITY AS element
@@ -142,7 +144,8 @@ BEGIN
     SELECT p.pointer, p.code, p.problem
     FROM object,
         pushfleet.text_problems(
-            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long', false) p
+            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long',
+            false) p
     UNION ALL
     SELECT p.pointer, p.code, p.problem
     FROM object, pushfleet.link_problems(object.value -> 'url', object.at || '/url') p;

@@ -36,7 +36,8 @@ AS $$
 $$;
 
 -- Queues one notification within the caller's transaction: it is sent if and only if that commits.
-CREATE OR REPLACE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}') RETURNS bigint
+CREATE OR REPLACE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}')
+RETURNS bigint
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
@@ -79,7 +80,8 @@ BEGIN
             FROM pushfleet.idempotency_key k
             WHERE k.app_id = the_app AND k.key_hash = sha256(convert_to(options ->> 'idempotencyKey', 'UTF8'));
             IF known.body_hash <> body THEN
-                RAISE EXCEPTION 'options.idempotencyKey: it already names notification % with another body; use another key',
+                RAISE EXCEPTION
+                    'options.idempotencyKey: it already names notification % with another body; use another key',
                     known.notification_id
                     USING ERRCODE = 'PF409';
             END IF;
@@ -89,7 +91,8 @@ BEGIN
 
     due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
     the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
-    version := pushfleet.keep_message(the_run, message, options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
+    version := pushfleet.keep_message(
+        the_run, message, options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
     WITH target AS (
         SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
         FROM pushfleet.app a
@@ -105,7 +108,10 @@ BEGIN
         INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
         OVERRIDING SYSTEM VALUE
         SELECT target.shard,
-            CASE target.place WHEN 1 THEN result ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id')) END,
+            CASE target.place
+                WHEN 1 THEN result
+                ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
+            END,
             the_run, target.id, version, due,
             due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
         FROM target

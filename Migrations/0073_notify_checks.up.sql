@@ -48,7 +48,8 @@ AS $$
 $$;
 
 -- Queues one notification within the caller's transaction: it is sent if and only if that commits.
-CREATE OR REPLACE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}') RETURNS bigint
+CREATE OR REPLACE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}')
+RETURNS bigint
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
@@ -65,7 +66,9 @@ DECLARE
     the_run bigint;
     version bigint;
 BEGIN
-    SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem) ORDER BY p.pointer COLLATE "C", p.code)
+    SELECT jsonb_agg(
+        jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
+        ORDER BY p.pointer COLLATE "C", p.code)
     INTO problems
     FROM (
         SELECT * FROM pushfleet.check_recipient(recipient)
@@ -95,7 +98,8 @@ BEGIN
             FROM pushfleet.idempotency_key k
             WHERE k.app_id = the_app AND k.key_hash = sha256(convert_to(options ->> 'idempotencyKey', 'UTF8'));
             IF known.body_hash <> body THEN
-                RAISE EXCEPTION 'options.idempotencyKey: it already names notification % with another body; use another key',
+                RAISE EXCEPTION
+                    'options.idempotencyKey: it already names notification % with another body; use another key',
                     known.notification_id
                     USING ERRCODE = 'PF409';
             END IF;
@@ -106,7 +110,8 @@ BEGIN
     due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
     the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
     version := pushfleet.keep_message(
-        the_run, pushfleet.resolve_message(the_app, message), options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
+        the_run, pushfleet.resolve_message(the_app, message),
+        options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
     WITH target AS (
         SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
         FROM pushfleet.app a
@@ -122,7 +127,10 @@ BEGIN
         INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
         OVERRIDING SYSTEM VALUE
         SELECT target.shard,
-            CASE target.place WHEN 1 THEN result ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id')) END,
+            CASE target.place
+                WHEN 1 THEN result
+                ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
+            END,
             the_run, target.id, version, due,
             due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
         FROM target

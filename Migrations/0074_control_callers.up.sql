@@ -31,7 +31,7 @@ AS $$
         SET status = 2, paused_at = now(), paused_reason = because, paused_detail = detail
         WHERE run.id = which AND run.status = 1
         RETURNING 1
-   )
+    )
     SELECT EXISTS (SELECT FROM paused)
 $$;
 
@@ -134,7 +134,9 @@ SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 AS $$
 BEGIN
-    UPDATE pushfleet.app a SET paused_at = now() WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = now()
+    WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
     RETURN FOUND;
 END
 $$;
@@ -145,7 +147,9 @@ SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 AS $$
 BEGIN
-    UPDATE pushfleet.app a SET paused_at = NULL WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = NULL
+    WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
     RETURN FOUND;
 END
 $$;

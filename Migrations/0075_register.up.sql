@@ -62,12 +62,14 @@ IMMUTABLE
 SET search_path = pushfleet, pg_temp
 AS $$
 DECLARE
-    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,attributes,'
-        'tags,registered_at,vapid_key}';
-    given CONSTANT jsonb := CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
+    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,'
+        'attributes,tags,registered_at,vapid_key}';
+    given CONSTANT jsonb :=
+        CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
     transport CONSTANT text := given ->> 'transport';
     address CONSTANT text := given ->> 'address';
-    host text := lower(substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
+    host text := lower(
+        substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
 BEGIN
     IF installation IS NULL THEN
         RETURN QUERY SELECT '/installation', 'type_invalid', 'must be an object';
@@ -82,7 +84,10 @@ BEGIN
                 CASE g.key WHEN 'attributes' THEN 'object' WHEN 'tags' THEN 'array' ELSE 'string' END
         ) AS wanted (text, type)
     WHERE g.key = ANY (columns)
-        AND (jsonb_typeof(g.value) <> wanted.type OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")'));
+        AND (
+            jsonb_typeof(g.value) <> wanted.type
+            OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")')
+        );
     RETURN QUERY
     SELECT '/installation/' || needed.key, 'field_missing', 'is missing or empty'
     FROM unnest('{external_id,transport,address}'::text[]) AS needed (key)
@@ -132,8 +137,8 @@ BEGIN
 END
 $$;
 
--- Registers an installation, or refreshes what is known of it. A new address, and a registration after whatever was said
--- against the old one, make it active again.
+-- Registers an installation, or refreshes what is known of it. A new address, and a registration after whatever was
+-- said against the old one, make it active again.
 CREATE FUNCTION pushfleet.register_subscriber(app text, installation jsonb) RETURNS bigint
 LANGUAGE plpgsql
 SECURITY DEFINER
@@ -240,7 +245,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pushfleet.register_subscriber IS
-    'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400 with all problems, PF403, PF404.';
+    'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400, PF403, PF404.';
 
 -- Retires what the recipient names: nothing is sent there until it registers again.
 CREATE FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) RETURNS int

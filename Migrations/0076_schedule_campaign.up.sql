@@ -30,7 +30,8 @@ BEGIN
     RETURN QUERY SELECT * FROM pushfleet.member_problems(
         campaign, '',
         '{app,name,idempotencyKey,message,variants,holdout,delivery,audience,schedule,throttle,queue}');
-    RETURN QUERY SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
+    RETURN QUERY
+    SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
     RETURN QUERY SELECT p.pointer, p.code, p.problem
     FROM pushfleet.text_problems(file -> 'name', '/name', 200, 'field_missing', 'field_invalid', false) p
     WHERE p.code <> 'placeholder_not_allowed';
@@ -49,7 +50,8 @@ BEGIN
     FROM jsonb_array_elements(variants) WITH ORDINALITY AS v,
         pushfleet.message_problems(v.value -> 'message', '/variants/' || v.ordinality - 1 || '/message') p;
     RETURN QUERY
-    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END, named.problem
+    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END,
+        named.problem
     FROM (
         VALUES
         ('variants', 'must be an array of 1 to 10 variants',
@@ -117,6 +119,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pushfleet.schedule_campaign IS
-    'Stores a campaign file; its id. PF400 with all problems that SQL sees, PF403, PF404, PF409. The scheduler does the rest.';
+    'Stores a campaign file; its id. PF400, PF403, PF404, PF409. A scheduler checks what SQL cannot.';
 
 REVOKE ALL ON FUNCTION pushfleet.campaign_problems, pushfleet.schedule_campaign FROM PUBLIC;

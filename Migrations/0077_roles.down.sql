@@ -1,20 +1,16 @@
--- Roles that another database of the cluster uses stay.
+-- The roles themselves stay: they belong to the cluster, and may have been there before.
 DO $$
 DECLARE
     known name;
 BEGIN
-    FOREACH known IN ARRAY '{pushfleet_worker,pushfleet_scheduler,pushfleet_janitor,pushfleet_reporter,pushfleet_caller}'::name[]
+    FOREACH known IN ARRAY ARRAY[
+        'pushfleet_scheduler', 'pushfleet_worker', 'pushfleet_janitor', 'pushfleet_reporter', 'pushfleet_caller'
+    ]::name[]
     LOOP
         EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA pushfleet, pushfleet_report FROM %I', known);
         EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA pushfleet FROM %I', known);
         EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA pushfleet, pushfleet_report FROM %I', known);
         EXECUTE format('REVOKE ALL ON SCHEMA pushfleet, pushfleet_report FROM %I', known);
-        BEGIN
-            EXECUTE format('DROP ROLE %I', known);
-        EXCEPTION
-            WHEN dependent_objects_still_exist OR insufficient_privilege OR object_in_use THEN
-                NULL;
-        END;
     END LOOP;
 END
 $$;

@@ -3,12 +3,14 @@
 -- safe with workers running: yes
 -- lowest binary: 1
 
--- Roles belong to the whole cluster: another database may have made them, or be making them now.
+-- Roles belong to the whole cluster: somebody else may have made them, or be making them now.
 DO $$
 DECLARE
     wanted name;
 BEGIN
-    FOREACH wanted IN ARRAY '{pushfleet_worker,pushfleet_scheduler,pushfleet_janitor,pushfleet_reporter,pushfleet_caller}'::name[]
+    FOREACH wanted IN ARRAY ARRAY[
+        'pushfleet_scheduler', 'pushfleet_worker', 'pushfleet_janitor', 'pushfleet_reporter', 'pushfleet_caller'
+    ]::name[]
     LOOP
         BEGIN
             IF to_regrole(wanted) IS NULL THEN
@@ -17,6 +19,10 @@ BEGIN
         EXCEPTION
             WHEN duplicate_object OR unique_violation THEN
                 NULL;
+            WHEN insufficient_privilege THEN
+                RAISE EXCEPTION 'there is no role %, and % may not create it', wanted, current_user
+                    USING ERRCODE = 'insufficient_privilege',
+                        HINT = 'Run Deploy/postgresql/roles.sql in this database, as a superuser.';
         END;
     END LOOP;
     BEGIN
@@ -57,58 +63,97 @@ REVOKE ALL ON SCHEMA pushfleet, pushfleet_report FROM PUBLIC;
 GRANT USAGE ON SCHEMA pushfleet TO pushfleet_worker, pushfleet_scheduler, pushfleet_janitor, pushfleet_caller,
     pushfleet_reporter;
 
--- Every role at its start and hourly.
+-- Each part of the fleet: partitions and standing runs ahead of time, the queue's own tables.
 GRANT EXECUTE ON FUNCTION pushfleet.ensure_days, pushfleet.ensure_standing_runs
     TO pushfleet_worker, pushfleet_scheduler, pushfleet_janitor;
-GRANT SELECT ON pushfleet.app, pushfleet.bucket, pushfleet.batch, pushfleet.run, pushfleet.run_route,
-    pushfleet.run_progress, pushfleet.retry, pushfleet.notification, pushfleet.route, pushfleet.credential,
-    pushfleet.lane_clock, pushfleet.worker, pushfleet.job, pushfleet.content_version, pushfleet.subscriber
+GRANT SELECT ON pushfleet.app, pushfleet.bucket, pushfleet.batch, pushfleet.run_route
     TO pushfleet_worker, pushfleet_scheduler, pushfleet_janitor;
 GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_worker, pushfleet_scheduler, pushfleet_janitor;
-GRANT EXECUTE ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_worker, pushfleet_scheduler, pushfleet_janitor;
 
--- Worker: claims, sends, records. Sees no draft, no caller, no key of a caller.
-GRANT INSERT, UPDATE ON pushfleet.batch, pushfleet.run_route, pushfleet.worker TO pushfleet_worker;
-GRANT INSERT ON pushfleet.retry, pushfleet.job TO pushfleet_worker;
-GRANT SELECT, INSERT ON pushfleet.delivery, pushfleet.attempt TO pushfleet_worker;
+-- Worker: claims, sends, records. Of a run its terms, not its audience; of a subscriber its address and what fills in
+-- placeholders, not who it is; no draft, no campaign, no caller.
+GRANT SELECT (
+    id, app_id, status, lane, in_doubt, announce_window, max_attempts, rate, content_version, variant_versions,
+    retry_horizon
+) ON pushfleet.run TO pushfleet_worker;
+GRANT SELECT (id, message, delivery, channel) ON pushfleet.content_version TO pushfleet_worker;
+GRANT SELECT (
+    shard, id, app_id, transport, service, state, environment, address_version, registered_at, address, p256dh, auth,
+    language, attributes, vapid_credential
+) ON pushfleet.subscriber TO pushfleet_worker;
+GRANT UPDATE (state, state_since, evidence, environment) ON pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT ON pushfleet.lane_clock, pushfleet.route, pushfleet.rate_second, pushfleet.credential, pushfleet.job,
+    pushfleet.notification, pushfleet.worker, pushfleet.duty
+    TO pushfleet_worker;
+GRANT INSERT, UPDATE ON pushfleet.batch, pushfleet.worker TO pushfleet_worker;
+GRANT INSERT, UPDATE (low_tag) ON pushfleet.run_route TO pushfleet_worker;
+GRANT INSERT ON pushfleet.job, pushfleet.retry, pushfleet.attempt, pushfleet.delivery, pushfleet.token_change
+    TO pushfleet_worker;
+GRANT SELECT (batch_id) ON pushfleet.delivery TO pushfleet_worker;
 GRANT SELECT, INSERT, UPDATE ON pushfleet.access_token, pushfleet.answer_minute TO pushfleet_worker;
-GRANT SELECT, INSERT ON pushfleet.token_change TO pushfleet_worker;
-GRANT SELECT, UPDATE ON pushfleet.duty TO pushfleet_worker;
-GRANT SELECT ON pushfleet.reason, pushfleet.rate_second TO pushfleet_worker;
--- UPDATE is what locking a row takes.
-GRANT DELETE, UPDATE ON pushfleet.notification TO pushfleet_worker;
-GRANT UPDATE ON pushfleet.route, pushfleet.credential TO pushfleet_worker;
-GRANT UPDATE (state, state_since, evidence, environment, seen_at) ON pushfleet.subscriber TO pushfleet_worker;
+GRANT UPDATE (holder, held_until) ON pushfleet.duty TO pushfleet_worker;
+-- Some UPDATE is what locking a row takes.
+GRANT DELETE, UPDATE (due_at) ON pushfleet.notification TO pushfleet_worker;
+GRANT UPDATE (state, paused_reason, paused_at, trips, reopen_at, slow_rate, slow_until, slowed_at)
+    ON pushfleet.route TO pushfleet_worker;
+GRANT UPDATE (state, state_reason, state_since, state_detail, fault_fingerprint, revision)
+    ON pushfleet.credential TO pushfleet_worker;
 GRANT EXECUTE ON FUNCTION pushfleet.pause_run, pushfleet.route_rate, pushfleet.take_slots TO pushfleet_worker;
 
--- Scheduler: makes runs, expands them, keeps the order.
-GRANT SELECT, INSERT, UPDATE ON pushfleet.campaign TO pushfleet_scheduler;
-GRANT INSERT, UPDATE ON pushfleet.run, pushfleet.run_progress, pushfleet.run_route, pushfleet.lane_clock, pushfleet.batch
+-- Scheduler: makes runs, expands them, keeps the order. Sees who is reached, not where.
+GRANT SELECT ON pushfleet.campaign, pushfleet.run, pushfleet.run_progress, pushfleet.route, pushfleet.lane_clock,
+    pushfleet.retry, pushfleet.content_version, pushfleet.segment, pushfleet.template,
+    pushfleet.time_zone
     TO pushfleet_scheduler;
+GRANT SELECT (
+    shard, id, app_id, transport, service, state, registered_at, seen_at, external_id, user_id, language, time_zone,
+    tags, attributes
+) ON pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT (id, state) ON pushfleet.credential TO pushfleet_scheduler;
+GRANT UPDATE (state, next_at, problems) ON pushfleet.campaign TO pushfleet_scheduler;
 GRANT INSERT, DELETE ON pushfleet.content_version TO pushfleet_scheduler;
-GRANT INSERT ON pushfleet.job TO pushfleet_scheduler;
-GRANT SELECT, INSERT ON pushfleet.delivery TO pushfleet_scheduler;
-GRANT UPDATE, DELETE ON pushfleet.retry TO pushfleet_scheduler;
-GRANT UPDATE (state, paused_reason, paused_at, reopen_at, slow_rate, slow_until, slowed_at) ON pushfleet.route
+GRANT INSERT, UPDATE (due_at, expand_at, audience_as_of) ON pushfleet.run TO pushfleet_scheduler;
+GRANT INSERT, UPDATE ON pushfleet.run_progress, pushfleet.run_route, pushfleet.lane_clock, pushfleet.batch
     TO pushfleet_scheduler;
-GRANT SELECT ON pushfleet.segment, pushfleet.template, pushfleet.time_zone, pushfleet.channel TO pushfleet_scheduler;
-GRANT EXECUTE ON FUNCTION pushfleet.rotate_bucket, pushfleet.refresh_time_zones, pushfleet.local_time,
-    pushfleet.local_instant, pushfleet.wave_at, pushfleet.test_place TO pushfleet_scheduler;
+GRANT INSERT ON pushfleet.job, pushfleet.delivery TO pushfleet_scheduler;
+GRANT SELECT (batch_id, subscriber_id) ON pushfleet.delivery TO pushfleet_scheduler;
+GRANT SELECT (batch_id, subscriber_id, ordinal) ON pushfleet.job TO pushfleet_scheduler;
+GRANT DELETE, UPDATE (due_at) ON pushfleet.retry TO pushfleet_scheduler;
+GRANT UPDATE (state, paused_reason, paused_at, reopen_at, slow_rate, slow_until, slowed_at)
+    ON pushfleet.route TO pushfleet_scheduler;
+GRANT EXECUTE ON FUNCTION pushfleet.joined(anycompatiblearray), pushfleet.rotate_bucket, pushfleet.refresh_time_zones,
+    pushfleet.local_time, pushfleet.local_instant, pushfleet.wave_at, pushfleet.test_place
+    TO pushfleet_scheduler;
 
--- Janitor: rescues, settles, closes, judges addresses, clears away.
-GRANT INSERT, UPDATE ON pushfleet.batch, pushfleet.run_route TO pushfleet_janitor;
-GRANT UPDATE ON pushfleet.run TO pushfleet_janitor;
-GRANT INSERT ON pushfleet.job TO pushfleet_janitor;
-GRANT SELECT, INSERT ON pushfleet.delivery TO pushfleet_janitor;
-GRANT UPDATE, DELETE ON pushfleet.retry, pushfleet.worker, pushfleet.subscriber TO pushfleet_janitor;
-GRANT SELECT, INSERT, UPDATE ON pushfleet.run_total, pushfleet.token_wave TO pushfleet_janitor;
-GRANT SELECT, UPDATE, DELETE ON pushfleet.answer_minute, pushfleet.token_change, pushfleet.rate_second
+-- Janitor: rescues, settles, closes, judges addresses by what was said of them, counts, clears away.
+GRANT SELECT (id, app_id, status, lane, standing, in_doubt, due_at, closed_at) ON pushfleet.run TO pushfleet_janitor;
+GRANT UPDATE (status, closed_at) ON pushfleet.run TO pushfleet_janitor;
+GRANT SELECT (id, variant) ON pushfleet.content_version TO pushfleet_janitor;
+GRANT SELECT (id, wave_share, wave_least) ON pushfleet.credential TO pushfleet_janitor;
+GRANT SELECT (shard, id, address_version, state, state_since) ON pushfleet.subscriber TO pushfleet_janitor;
+GRANT DELETE, UPDATE (state, state_since) ON pushfleet.subscriber TO pushfleet_janitor;
+GRANT SELECT ON pushfleet.run_progress, pushfleet.job, pushfleet.notification, pushfleet.worker, pushfleet.accounting,
+    pushfleet.accounting_violation
     TO pushfleet_janitor;
-GRANT SELECT ON pushfleet.accounting, pushfleet.accounting_violation, pushfleet.reason, pushfleet.retention
+GRANT INSERT, UPDATE ON pushfleet.batch TO pushfleet_janitor;
+GRANT UPDATE (low_tag) ON pushfleet.run_route TO pushfleet_janitor;
+GRANT INSERT ON pushfleet.job, pushfleet.delivery, pushfleet.run_total TO pushfleet_janitor;
+GRANT SELECT (batch_id, outcome) ON pushfleet.delivery TO pushfleet_janitor;
+GRANT SELECT (run_id) ON pushfleet.run_total TO pushfleet_janitor;
+GRANT SELECT, DELETE, UPDATE (due_at) ON pushfleet.retry TO pushfleet_janitor;
+GRANT DELETE, UPDATE (sighted_by, sighted_first_at, sighted_last_at) ON pushfleet.worker TO pushfleet_janitor;
+GRANT SELECT, INSERT, UPDATE ON pushfleet.token_wave TO pushfleet_janitor;
+GRANT SELECT, DELETE, UPDATE (verdict, verdict_at) ON pushfleet.token_change TO pushfleet_janitor;
+GRANT SELECT, DELETE ON pushfleet.answer_minute TO pushfleet_janitor;
+GRANT DELETE, SELECT (at_second) ON pushfleet.rate_second TO pushfleet_janitor;
+GRANT EXECUTE ON FUNCTION pushfleet.pause_run, pushfleet.take_back, pushfleet.drop_bucket,
+    pushfleet.forget_notifications, pushfleet.forget_old, pushfleet.expired_days, pushfleet.audit_next,
+    pushfleet.fold, pushfleet.count_tokens
     TO pushfleet_janitor;
-GRANT EXECUTE ON FUNCTION pushfleet.pause_run, pushfleet.take_back, pushfleet.drop_bucket, pushfleet.rotate_bucket,
-    pushfleet.forget_notifications, pushfleet.forget_old, pushfleet.expired_days, pushfleet.audit_next, pushfleet.fold,
-    pushfleet.count_tokens, pushfleet.settled_until TO pushfleet_janitor;
+-- Its gauges are the report's.
+GRANT USAGE ON SCHEMA pushfleet_report TO pushfleet_janitor;
+GRANT SELECT ON pushfleet_report.queue, pushfleet_report.credentials TO pushfleet_janitor;
+GRANT EXECUTE ON FUNCTION pushfleet_report.transport_name TO pushfleet_janitor;
 
 -- Reporter: the views that show no address, key or attribute, and why somebody did or did not get something.
 GRANT USAGE ON SCHEMA pushfleet_report TO pushfleet_reporter;
@@ -118,6 +163,6 @@ GRANT EXECUTE ON FUNCTION pushfleet.explain TO pushfleet_reporter;
 
 -- Caller: the SQL API, for the apps that it was granted.
 GRANT EXECUTE ON FUNCTION pushfleet.notify, pushfleet.cancel_notification, pushfleet.check_message,
-    pushfleet.schedule_campaign, pushfleet.pause, pushfleet.resume, pushfleet.stop, pushfleet.stopped,
-    pushfleet.cancel, pushfleet.pause_app, pushfleet.resume_app, pushfleet.register_subscriber,
-    pushfleet.unregister_subscriber TO pushfleet_caller;
+    pushfleet.schedule_campaign, pushfleet.pause, pushfleet.resume, pushfleet.cancel, pushfleet.pause_app,
+    pushfleet.resume_app, pushfleet.register_subscriber, pushfleet.unregister_subscriber
+    TO pushfleet_caller;

@@ -1,6 +1,7 @@
 DELETE FROM pushfleet.reason WHERE code IN (43, 44);
-REVOKE EXECUTE ON FUNCTION pushfleet.local_time, pushfleet.local_instant FROM pushfleet_worker;
-REVOKE SELECT ON pushfleet.notification_sibling, pushfleet.time_zone FROM pushfleet_worker;
+REVOKE SELECT (standing) ON pushfleet.run FROM pushfleet_worker;
+REVOKE SELECT (user_id, time_zone) ON pushfleet.subscriber FROM pushfleet_worker;
+REVOKE SELECT (notification_id, sibling_id) ON pushfleet.notification_sibling FROM pushfleet_worker;
 DROP FUNCTION pushfleet.forget_frequencies, pushfleet.exempt_rules, pushfleet.quiet_end;
 DROP TABLE pushfleet.bypass, pushfleet.frequency;
 DROP INDEX pushfleet.notification_sibling_by_sibling;

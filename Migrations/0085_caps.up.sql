@@ -87,6 +87,7 @@ CREATE FUNCTION pushfleet.quiet_end(
 ) RETURNS timestamptz
 LANGUAGE plpgsql
 STABLE
+SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 SET timezone = 'UTC'
 AS $$
@@ -176,11 +177,12 @@ AS $$
 $$;
 
 REVOKE ALL ON FUNCTION pushfleet.quiet_end, pushfleet.exempt_rules, pushfleet.forget_frequencies FROM PUBLIC;
-GRANT SELECT, INSERT, UPDATE ON pushfleet.frequency TO pushfleet_worker;
-GRANT SELECT ON pushfleet.notification_sibling, pushfleet.time_zone TO pushfleet_worker;
-GRANT EXECUTE ON FUNCTION pushfleet.quiet_end, pushfleet.exempt_rules, pushfleet.local_time, pushfleet.local_instant
-    TO pushfleet_worker;
-GRANT SELECT ON pushfleet.frequency TO pushfleet_scheduler;
+-- A worker learns whose a device is: it counts for all of them.
+GRANT SELECT (standing, exempt, quiet_policy) ON pushfleet.run TO pushfleet_worker;
+GRANT SELECT (user_id, time_zone) ON pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT (notification_id, sibling_id) ON pushfleet.notification_sibling TO pushfleet_worker;
+GRANT SELECT, INSERT, UPDATE (hits, hit_at) ON pushfleet.frequency TO pushfleet_worker;
+GRANT SELECT (app_id, user_key, hit_at) ON pushfleet.frequency TO pushfleet_scheduler;
 GRANT INSERT ON pushfleet.bypass TO pushfleet_scheduler;
-GRANT EXECUTE ON FUNCTION pushfleet.quiet_end, pushfleet.exempt_rules TO pushfleet_scheduler;
+GRANT EXECUTE ON FUNCTION pushfleet.quiet_end, pushfleet.exempt_rules TO pushfleet_worker, pushfleet_scheduler;
 GRANT EXECUTE ON FUNCTION pushfleet.forget_frequencies TO pushfleet_janitor;

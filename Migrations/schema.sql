@@ -57,7 +57,8 @@ BEGIN
     WITH button AS (
         SELECT element.value, at || '/' || element.ordinality - 1 AS at, element.ordinality AS place,
             coalesce(element.value -> 'id', '""') AS id,
-            coalesce(element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
+            coalesce(
+                element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
                 AS has_id
         FROM jsonb_array_elements(CASE jsonb_typeof(value) WHEN 'array' THEN value ELSE '[]' END)
             WITH ORDINALITY AS element
@@ -87,7 +88,8 @@ BEGIN
     SELECT p.pointer, p.code, p.problem
     FROM object,
         pushfleet.text_problems(
-            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long', false) p
+            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long',
+            false) p
     UNION ALL
     SELECT p.pointer, p.code, p.problem
     FROM object, pushfleet.link_problems(object.value -> 'url', object.at || '/url') p;
@@ -211,7 +213,8 @@ BEGIN
     RETURN QUERY SELECT * FROM pushfleet.member_problems(
         campaign, '',
         '{app,name,idempotencyKey,message,variants,holdout,delivery,audience,schedule,throttle,queue}');
-    RETURN QUERY SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
+    RETURN QUERY
+    SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
     RETURN QUERY SELECT p.pointer, p.code, p.problem
     FROM pushfleet.text_problems(file -> 'name', '/name', 200, 'field_missing', 'field_invalid', false) p
     WHERE p.code <> 'placeholder_not_allowed';
@@ -230,7 +233,8 @@ BEGIN
     FROM jsonb_array_elements(variants) WITH ORDINALITY AS v,
         pushfleet.message_problems(v.value -> 'message', '/variants/' || v.ordinality - 1 || '/message') p;
     RETURN QUERY
-    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END, named.problem
+    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END,
+        named.problem
     FROM (
         VALUES
         ('variants', 'must be an array of 1 to 10 variants',
@@ -327,8 +331,8 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
     UNION ALL
     SELECT '/options/' || o.key,
         CASE WHEN o.key IN (
-            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'fcmMode', 'analyticsLabel', 'quietHours', 'bypass',
-            'idempotencyKey', 'notBefore'
+            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'fcmMode', 'analyticsLabel', 'idempotencyKey',
+            'notBefore'
         ) THEN 'delivery_invalid' ELSE 'unknown_field' END,
         CASE o.key
             WHEN 'ttlSeconds' THEN 'must be a whole number from 0 to 2419200'
@@ -337,13 +341,10 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
             WHEN 'inDoubt' THEN 'must be "retry" or "assume_sent"'
             WHEN 'fcmMode' THEN 'must be "data" or "notification"'
             WHEN 'analyticsLabel' THEN 'must be 1 to 50 letters, digits, -, _, ., ~ and %'
-            WHEN 'quietHours' THEN 'must be "defer" or "skip"'
-            WHEN 'bypass' THEN 'must be {"rules": ["frequency_cap", "quiet_hours"], "reason": "…"}: one rule or both, 1 to '
-                '200 bytes of reason'
             WHEN 'idempotencyKey' THEN 'must be 1 to 255 characters of text'
             WHEN 'notBefore' THEN 'must be an instant within 28 days, such as "2026-12-24T09:00:00Z"'
             ELSE 'is not known; known are ttlSeconds, collapseKey, priority, inDoubt, fcmMode, analyticsLabel, '
-                'quietHours, bypass, idempotencyKey, notBefore'
+                'idempotencyKey, notBefore'
         END
     FROM jsonb_each(CASE jsonb_typeof(options) WHEN 'object' THEN options ELSE '{}' END) o
     WHERE NOT coalesce(CASE o.key
@@ -356,8 +357,6 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
         WHEN 'inDoubt' THEN o.value IN ('"retry"', '"assume_sent"')
         WHEN 'fcmMode' THEN o.value IN ('"data"', '"notification"')
         WHEN 'analyticsLabel' THEN jsonb_typeof(o.value) = 'string' AND o.value #>> '{}' ~ '^[A-Za-z0-9_.~%-]{1,50}$'
-        WHEN 'quietHours' THEN o.value IN ('"defer"', '"skip"')
-        WHEN 'bypass' THEN pushfleet.is_bypass(o.value)
         WHEN 'idempotencyKey' THEN jsonb_typeof(o.value) = 'string' AND char_length(o.value #>> '{}') BETWEEN 1 AND 255
         WHEN 'notBefore' THEN jsonb_typeof(o.value) = 'string' AND pushfleet.instant_or_null(o.value #>> '{}')
             BETWEEN clock_timestamp() - interval '1 day' AND clock_timestamp() + interval '28 days'
@@ -589,16 +588,6 @@ CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
     CROSS JOIN generate_series(0, 1) ahead
 $$;
 
-CREATE FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) RETURNS smallint
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    SELECT CASE
-        WHEN message -> 'silent' = 'true' THEN 3
-        ELSE coalesce(delivery #> '{bypass,rules}' ? 'frequency_cap', false)::int
-            + coalesce(delivery #> '{bypass,rules}' ? 'quiet_hours', false)::int * 2
-    END::smallint
-$$;
-
 CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -635,6 +624,9 @@ BEGIN
     IF the_app IS NULL THEN
         RAISE EXCEPTION 'app: there is no app %', coalesce(quote_literal(explain.app), 'NULL') USING ERRCODE = 'PF404';
     END IF;
+    IF NOT pg_has_role(session_user, 'pushfleet_reporter', 'MEMBER') THEN
+        PERFORM pushfleet.require_caller(explain.app);
+    END IF;
     SELECT c.* INTO problem FROM pushfleet.check_recipient(recipient) c;
     IF problem IS NOT NULL THEN
         RAISE EXCEPTION 'recipient: %', problem.problem USING ERRCODE = 'PF400';
@@ -642,9 +634,7 @@ BEGIN
     RETURN QUERY
     WITH who AS MATERIALIZED (
         SELECT s.shard, s.id, s.transport, s.service, s.state, s.evidence, s.state_since, s.registered_at, s.seen_at,
-            s.language, s.time_zone, s.address_version, a.cap_most, a.cap_window,
-            pushfleet.quiet_end(now(), s.time_zone, a.time_zone, a.quiet_from, a.quiet_until) AS quiet_until,
-            CASE WHEN a.cap_most IS NOT NULL THEN coalesce('u:' || s.user_id, 's:' || s.id) END AS user_key
+            s.language, s.time_zone, s.address_version
         FROM pushfleet.app a
         JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
         WHERE a.id = the_app
@@ -680,23 +670,8 @@ BEGIN
                     WHEN route.state = 1 THEN 'paused'
                     WHEN route.state = 2 THEN 'closed'
                     ELSE 'open'
-                END,
-                'quiet_until', who.quiet_until,
-                'frequency_cap', CASE WHEN who.cap_most IS NOT NULL THEN jsonb_build_object(
-                    'most', who.cap_most, 'window', who.cap_window, 'taken', taken.n,
-                    -- When the next is possible; left out = now.
-                    'room_at', taken.room_at)
                 END)) AS detail
         FROM who
-        LEFT JOIN LATERAL (
-            SELECT count(*) AS n,
-                CASE WHEN count(*) >= who.cap_most
-                    THEN (array_agg(hit.at ORDER BY hit.at DESC))[who.cap_most] + who.cap_window
-                END AS room_at
-            FROM pushfleet.frequency f
-            CROSS JOIN LATERAL unnest(f.hit_at) AS hit (at)
-            WHERE f.app_id = the_app AND f.user_key = who.user_key AND hit.at > now() - who.cap_window
-        ) taken ON true
         LEFT JOIN pushfleet.route
             ON route.app_id = the_app AND route.transport = who.transport AND route.service = who.service
         UNION ALL
@@ -793,10 +768,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'One subscriber''s or user''s story of the last days. Shows no address and no attribute.';
+COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'Why one subscriber or user did or did not get something; no address, no attribute. PF400, PF403, PF404.';
 
 CREATE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '00:10:00'::interval) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
@@ -884,47 +859,6 @@ BEGIN
     UPDATE pushfleet.tally_mark SET folded_until = upto WHERE shard = in_shard;
     RETURN counted;
 END
-$$;
-
-CREATE FUNCTION pushfleet.forget_frequencies(after_app bigint, after_user text, at_most integer) RETURNS TABLE(next_app bigint, next_user text, forgotten integer)
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pushfleet', 'pg_temp'
-    AS $$
-    WITH page AS MATERIALIZED (
-        SELECT f.app_id, f.user_key
-        FROM pushfleet.frequency f
-        WHERE (f.app_id, f.user_key) > (after_app, after_user)
-        ORDER BY f.app_id, f.user_key
-        LIMIT at_most
-    ),
-    gone AS (
-        -- Looks at the row as it is once it is locked.
-        DELETE FROM pushfleet.frequency f
-        USING page
-        LEFT JOIN pushfleet.app ON app.id = page.app_id
-        WHERE f.app_id = page.app_id
-            AND f.user_key = page.user_key
-            AND NOT EXISTS (
-                SELECT
-                FROM unnest(f.hit_at) AS hit (at)
-                WHERE hit.at > now() - coalesce(app.cap_window, interval '31 days')
-            )
-        RETURNING 1
-    ),
-    old AS (
-        DELETE FROM pushfleet.bypass
-        WHERE bypass.at < now() - (SELECT r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
-    ),
-    last AS (
-        SELECT page.app_id, page.user_key
-        FROM page
-        WHERE (SELECT count(*) FROM page) = at_most
-        ORDER BY page.app_id DESC, page.user_key DESC
-        LIMIT 1
-    )
-    SELECT last.app_id, last.user_key, (SELECT count(*)::int FROM gone)
-    FROM (VALUES (1)) one
-    LEFT JOIN last ON true
 $$;
 
 CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
@@ -1074,12 +1008,14 @@ CREATE FUNCTION pushfleet.installation_problems(installation jsonb) RETURNS TABL
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $_$
 DECLARE
-    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,attributes,'
-        'tags,registered_at,vapid_key}';
-    given CONSTANT jsonb := CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
+    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,'
+        'attributes,tags,registered_at,vapid_key}';
+    given CONSTANT jsonb :=
+        CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
     transport CONSTANT text := given ->> 'transport';
     address CONSTANT text := given ->> 'address';
-    host text := lower(substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
+    host text := lower(
+        substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
 BEGIN
     IF installation IS NULL THEN
         RETURN QUERY SELECT '/installation', 'type_invalid', 'must be an object';
@@ -1094,7 +1030,10 @@ BEGIN
                 CASE g.key WHEN 'attributes' THEN 'object' WHEN 'tags' THEN 'array' ELSE 'string' END
         ) AS wanted (text, type)
     WHERE g.key = ANY (columns)
-        AND (jsonb_typeof(g.value) <> wanted.type OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")'));
+        AND (
+            jsonb_typeof(g.value) <> wanted.type
+            OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")')
+        );
     RETURN QUERY
     SELECT '/installation/' || needed.key, 'field_missing', 'is missing or empty'
     FROM unnest('{external_id,transport,address}'::text[]) AS needed (key)
@@ -1165,22 +1104,6 @@ CREATE FUNCTION pushfleet.is_blank(value text) RETURNS boolean
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT btrim(value, pushfleet.white_space()) = ''
-$$;
-
-CREATE FUNCTION pushfleet.is_bypass(bypass jsonb) RETURNS boolean
-    LANGUAGE sql IMMUTABLE
-    SET search_path TO 'pushfleet', 'pg_temp'
-    AS $$
-    SELECT jsonb_typeof(bypass) = 'object'
-        AND bypass - '{rules,reason}'::text[] = '{}'
-        AND coalesce(
-            bypass -> 'rules' IN (
-                '["frequency_cap"]', '["quiet_hours"]', '["frequency_cap", "quiet_hours"]',
-                '["quiet_hours", "frequency_cap"]'
-            ), false)
-        AND coalesce(
-            jsonb_typeof(bypass -> 'reason') = 'string' AND NOT pushfleet.is_blank(bypass ->> 'reason')
-                AND octet_length(bypass ->> 'reason') <= 200, false)
 $$;
 
 CREATE FUNCTION pushfleet.is_header_value(name text, value text) RETURNS boolean
@@ -1357,7 +1280,8 @@ CREATE FUNCTION pushfleet.least_characters(value text) RETURNS integer
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 DECLARE
-    marks CONSTANT text := '[' || '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0600-\u0605'
+    marks CONSTANT text := '[' ||
+        '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0600-\u0605'
         '\u0610-\u061A\u064B-\u065F\u0670\u06D6-\u06DD\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED\u070F\u0711'
         '\u0730-\u074A\u07A6-\u07B0\u07EB-\u07F3\u07FD\u0816-\u0819\u081B-\u0823\u0825-\u0827\u0829-\u082D'
         '\u0859-\u085B\u0890-\u089F\u08CA-\u0903\u093A-\u093C\u093E-\u094F\u0951-\u0957\u0962-\u0963'
@@ -1381,7 +1305,8 @@ DECLARE
         '\U00013430-\U0001345F\U00016100-\U0001613F\U00016A00-\U00016FFF\U0001BC00-\U0001CFFF'
         '\U0001D160-\U0001D1FF\U0001D240-\U0001D24F\U0001DA00-\U0001DAFF\U0001E000-\U0001E95F'
         '\U0001F3FB-\U0001F3FF\U000E0000-\U000E0FFF' || ']';
-    viramas CONSTANT text := '[' || '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D3B-\u0D3C\u0D4D\u0DCA\u0E3A\u0EBA\u0F84'
+    viramas CONSTANT text := '[' ||
+        '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D3B-\u0D3C\u0D4D\u0DCA\u0E3A\u0EBA\u0F84'
         '\u1039-\u103A\u1714-\u1715\u1734\u17D2\u1A60\u1B44\u1BAA-\u1BAB\u1BF2-\u1BF3\u2D7F\uA806\uA82C\uA8C4'
         '\uA953\uA9C0\uAAF6\uABED' || ']';
     rest text := value;
@@ -1531,7 +1456,8 @@ BEGIN
     SELECT at, 'type_invalid', 'must be an object'
     WHERE jsonb_typeof(value) <> 'object'
     UNION ALL
-    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field', 'is not known here; known are ' || array_to_string(known, ', ')
+    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field',
+        'is not known here; known are ' || array_to_string(known, ', ')
     FROM jsonb_object_keys(CASE jsonb_typeof(value) WHEN 'object' THEN value ELSE '{}' END) AS k (key)
     WHERE k.key <> ALL (known);
 END
@@ -1640,11 +1566,10 @@ DECLARE
     policy smallint := CASE WHEN options ->> 'inDoubt' = 'assume_sent' THEN 1 ELSE 0 END;
     the_run bigint;
     version bigint;
-    said jsonb;
-    delivery CONSTANT jsonb := options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[];
-    rules smallint;
 BEGIN
-    SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem) ORDER BY p.pointer COLLATE "C", p.code)
+    SELECT jsonb_agg(
+        jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
+        ORDER BY p.pointer COLLATE "C", p.code)
     INTO problems
     FROM (
         SELECT * FROM pushfleet.check_recipient(recipient)
@@ -1674,7 +1599,8 @@ BEGIN
             FROM pushfleet.idempotency_key k
             WHERE k.app_id = the_app AND k.key_hash = sha256(convert_to(options ->> 'idempotencyKey', 'UTF8'));
             IF known.body_hash <> body THEN
-                RAISE EXCEPTION 'options.idempotencyKey: it already names notification % with another body; use another key',
+                RAISE EXCEPTION
+                    'options.idempotencyKey: it already names notification % with another body; use another key',
                     known.notification_id
                     USING ERRCODE = 'PF409';
             END IF;
@@ -1684,26 +1610,11 @@ BEGIN
 
     due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
     the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
-    said := pushfleet.resolve_message(the_app, message);
-    version := pushfleet.keep_message(the_run, said, delivery);
-    rules := pushfleet.exempt_rules(said, delivery);
-    -- Looked for first, so that no row grows with the calls, and no caller waits for another over it.
-    IF options ? 'bypass' AND NOT EXISTS (
-        SELECT FROM pushfleet.bypass b WHERE b.content_version = version AND b.caller = session_user
-    ) THEN
-        INSERT INTO pushfleet.bypass (app_id, run_id, content_version, rules, reason)
-        VALUES (
-            the_app, the_run, version, pushfleet.exempt_rules('{}', delivery), options #>> '{bypass,reason}'
-        );
-    END IF;
+    version := pushfleet.keep_message(
+        the_run, pushfleet.resolve_message(the_app, message),
+        options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
     WITH target AS (
-        SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place,
-            -- What would be skipped is so by the worker, who records it.
-            CASE
-                WHEN a.quiet_from IS NOT NULL AND rules & 2 = 0
-                    AND coalesce(options ->> 'quietHours' = 'defer', a.quiet_policy = 0)
-                THEN pushfleet.quiet_end(due, s.time_zone, a.time_zone, a.quiet_from, a.quiet_until)
-            END AS quiet_end
+        SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
         FROM pushfleet.app a
         JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
         WHERE a.id = the_app
@@ -1717,10 +1628,12 @@ BEGIN
         INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
         OVERRIDING SYSTEM VALUE
         SELECT target.shard,
-            CASE target.place WHEN 1 THEN result ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id')) END,
-            the_run, target.id, version, coalesce(target.quiet_end, due),
-            coalesce(target.quiet_end, due)
-                + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
+            CASE target.place
+                WHEN 1 THEN result
+                ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
+            END,
+            the_run, target.id, version, due,
+            due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
         FROM target
         RETURNING id
     )
@@ -1858,7 +1771,9 @@ CREATE FUNCTION pushfleet.pause_app(app text) RETURNS boolean
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    UPDATE pushfleet.app a SET paused_at = now() WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = now()
+    WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
     RETURN FOUND;
 END
 $$;
@@ -1874,7 +1789,7 @@ CREATE FUNCTION pushfleet.pause_run(which bigint, because smallint, detail text)
         SET status = 2, paused_at = now(), paused_reason = because, paused_detail = detail
         WHERE run.id = which AND run.status = 1
         RETURNING 1
-   )
+    )
     SELECT EXISTS (SELECT FROM paused)
 $$;
 
@@ -1939,39 +1854,6 @@ BEGIN
         END;
 END
 $_$;
-
-CREATE FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) RETURNS timestamp with time zone
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pushfleet', 'pg_temp'
-    SET "TimeZone" TO 'UTC'
-    AS $$
-DECLARE
-    known text := coalesce((SELECT z.name FROM pushfleet.time_zone z WHERE z.key = lower(zone)), fallback);
-    shown date;
-    ends timestamptz;
-BEGIN
-    IF quiet_from IS NULL OR instant IS NULL OR NOT isfinite(instant) THEN
-        RETURN NULL;
-    END IF;
-    BEGIN
-        shown := pushfleet.local_time(instant, known)::date;
-    EXCEPTION WHEN invalid_parameter_value THEN
-        known := fallback;
-        shown := pushfleet.local_time(instant, known)::date;
-    END;
-    -- The day before for those over midnight, the day after for clocks that go back over it.
-    FOR ahead IN -1 .. 1 LOOP
-        IF pushfleet.local_instant(shown + ahead + quiet_from, known) <= instant THEN
-            ends := pushfleet.local_instant(
-                shown + ahead + CASE WHEN quiet_until > quiet_from THEN 0 ELSE 1 END + quiet_until, known);
-            IF instant < ends THEN
-                RETURN ends;
-            END IF;
-        END IF;
-    END LOOP;
-    RETURN NULL;
-END
-$$;
 
 CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -2120,7 +2002,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) IS 'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400 with all problems, PF403, PF404.';
+COMMENT ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) IS 'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400, PF403, PF404.';
 
 CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2255,7 +2137,9 @@ CREATE FUNCTION pushfleet.resume_app(app text) RETURNS boolean
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    UPDATE pushfleet.app a SET paused_at = NULL WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = NULL
+    WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
     RETURN FOUND;
 END
 $$;
@@ -2341,22 +2225,22 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400 with all problems that SQL sees, PF403, PF404, PF409. The scheduler does the rest.';
+COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400, PF403, PF404, PF409. A scheduler checks what SQL cannot.';
 
 CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
     LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT CASE
-        WHEN bool_or(a.backend_type IS NULL) THEN now() - interval '60 s'
-        ELSE greatest(
-            now() - interval '60 s',
-            least(
-                now() - interval '1 s',
-                min(a.xact_start) FILTER (
-                    WHERE a.backend_type = 'client backend' AND a.xact_start > now() - interval '60 s')))
+        WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
+        THEN greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+        ELSE now() - interval '60 s'
     END
     FROM pg_stat_activity a
-    WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
+    WHERE a.datname = current_database()
+        AND a.pid <> pg_backend_pid()
+        AND a.backend_type = 'client backend'
+        AND (a.xact_start IS NULL OR a.xact_start > now() - interval '60 s')
 $$;
 
 CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
@@ -2898,16 +2782,12 @@ CREATE TABLE pushfleet.run (
     variant_bounds double precision[],
     variant_versions bigint[],
     one_per_user boolean DEFAULT false NOT NULL,
-    exempt smallint DEFAULT 0 NOT NULL,
-    quiet_policy smallint,
     CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
     CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
-    CONSTRAINT run_exempt CHECK (((exempt >= 0) AND (exempt <= 3))),
     CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_lane CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_missing_zone CHECK ((missing_zone = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_past_local CHECK ((past_local = ANY (ARRAY[0, 1, 2]))),
-    CONSTRAINT run_quiet_policy CHECK ((quiet_policy = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_rate CHECK ((rate > 0)),
     CONSTRAINT run_retry_horizon CHECK ((retry_horizon > '00:00:00'::interval)),
     CONSTRAINT run_status CHECK ((status = ANY (ARRAY[1, 2, 3, 4]))),
@@ -2954,10 +2834,6 @@ COMMENT ON COLUMN pushfleet.run.variant_bounds IS 'Who gets which variant: the p
 COMMENT ON COLUMN pushfleet.run.variant_versions IS 'What each variant says, by its place; in place of content_version.';
 
 COMMENT ON COLUMN pushfleet.run.one_per_user IS 'Of a user''s devices in the audience that can be sent to, the one that registered last.';
-
-COMMENT ON COLUMN pushfleet.run.exempt IS 'Bits: 1 no frequency cap holds, 2 no quiet hours do: it bypasses them, is a test, shows nothing, or goes to a topic. Of a standing run each message says so itself.';
-
-COMMENT ON COLUMN pushfleet.run.quiet_policy IS 'As app.quiet_policy, for this run; NULL = as the app says.';
 
 CREATE TABLE pushfleet.run_progress (
     shard smallint NOT NULL,
@@ -3093,16 +2969,8 @@ CREATE TABLE pushfleet.app (
     rate integer,
     paused_at timestamp with time zone,
     fcm_mode smallint DEFAULT 0 NOT NULL,
-    cap_most integer,
-    cap_window interval,
-    quiet_from time without time zone,
-    quiet_until time without time zone,
-    quiet_policy smallint DEFAULT 0 NOT NULL,
-    CONSTRAINT app_cap CHECK ((((cap_most IS NULL) = (cap_window IS NULL)) AND ((cap_most >= 1) AND (cap_most <= 1000)) AND ((cap_window >= '00:01:00'::interval) AND (cap_window <= '31 days'::interval)))),
     CONSTRAINT app_fcm_mode CHECK ((fcm_mode = ANY (ARRAY[0, 1]))),
     CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0)),
-    CONSTRAINT app_quiet_hours CHECK ((((quiet_from IS NULL) = (quiet_until IS NULL)) AND (quiet_from <> quiet_until))),
-    CONSTRAINT app_quiet_policy CHECK ((quiet_policy = ANY (ARRAY[0, 1]))),
     CONSTRAINT app_rate CHECK ((rate > 0))
 );
 
@@ -3115,12 +2983,6 @@ COMMENT ON COLUMN pushfleet.app.rate IS 'Requests a second through all of its ro
 COMMENT ON COLUMN pushfleet.app.paused_at IS 'Nothing of the app is claimed or begun while this is set.';
 
 COMMENT ON COLUMN pushfleet.app.fcm_mode IS '0 data messages, drawn by the SDK in the app; 1 notification messages, drawn by FCM';
-
-COMMENT ON COLUMN pushfleet.app.cap_most IS 'No user gets more than this many within cap_window, across campaigns and devices. NULL = no cap.';
-
-COMMENT ON COLUMN pushfleet.app.quiet_from IS 'From this wall time in the subscriber''s zone until quiet_until nothing is sent; over midnight if that is earlier.';
-
-COMMENT ON COLUMN pushfleet.app.quiet_policy IS 'What would come in quiet hours: 0 defer to their end, 1 skip';
 
 CREATE TABLE pushfleet.app_caller (
     app_id bigint NOT NULL,
@@ -3175,34 +3037,6 @@ ALTER TABLE pushfleet.bucket ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE pushfleet.bypass (
-    id bigint NOT NULL,
-    at timestamp with time zone DEFAULT now() NOT NULL,
-    app_id bigint NOT NULL,
-    campaign_id bigint,
-    run_id bigint,
-    content_version bigint NOT NULL,
-    rules smallint NOT NULL,
-    reason text NOT NULL,
-    caller name DEFAULT SESSION_USER NOT NULL,
-    CONSTRAINT bypass_rules CHECK (((rules >= 1) AND (rules <= 3)))
-);
-
-COMMENT ON TABLE pushfleet.bypass IS 'A row for each content version, caller and reason. Single notifications that say the same on one day share one.';
-
-COMMENT ON COLUMN pushfleet.bypass.run_id IS 'The standing run of single notifications; NULL = a campaign''s.';
-
-COMMENT ON COLUMN pushfleet.bypass.rules IS 'Bits: 1 frequency_cap, 2 quiet_hours';
-
-ALTER TABLE pushfleet.bypass ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME pushfleet.bypass_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-
 CREATE TABLE pushfleet.campaign (
     id bigint NOT NULL,
     app_id bigint NOT NULL,
@@ -3214,8 +3048,7 @@ CREATE TABLE pushfleet.campaign (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     target_id bigint,
     next_at timestamp with time zone,
-    problems jsonb,
-    caller name DEFAULT SESSION_USER
+    problems jsonb
 );
 
 COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
@@ -3227,8 +3060,6 @@ COMMENT ON COLUMN pushfleet.campaign.target_id IS 'The one row of subscriber tha
 COMMENT ON COLUMN pushfleet.campaign.next_at IS 'Recurring campaigns: the occurrence that has no run yet. NULL = none.';
 
 COMMENT ON COLUMN pushfleet.campaign.problems IS 'Why it was refused: pointer, code and message of everything wrong.';
-
-COMMENT ON COLUMN pushfleet.campaign.caller IS 'The role that made it; NULL = made before this was kept.';
 
 ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.campaign_id_seq
@@ -3386,23 +3217,6 @@ CREATE TABLE pushfleet.duty (
     held_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='20');
-
-CREATE TABLE pushfleet.frequency (
-    app_id bigint NOT NULL,
-    user_key text NOT NULL COLLATE pg_catalog."C",
-    hits bigint[] NOT NULL,
-    hit_at timestamp with time zone[] NOT NULL,
-    CONSTRAINT frequency_pairs CHECK ((cardinality(hits) = cardinality(hit_at)))
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
-
-COMMENT ON TABLE pushfleet.frequency IS 'What was reserved for each user under a cap. Its rows are locked in the order of the key, in a statement that locks nothing else.';
-
-COMMENT ON COLUMN pushfleet.frequency.user_key IS 'u: and the user_id, or s: and the id of a subscriber without one.';
-
-COMMENT ON COLUMN pushfleet.frequency.hits IS 'The run; of a single notification its id, negative. One for all of the user''s devices and all attempts.';
-
-COMMENT ON COLUMN pushfleet.frequency.hit_at IS 'When each of hits was reserved last. -infinity = it was refused when the row was made.';
 
 CREATE TABLE pushfleet.idempotency_key (
     app_id bigint NOT NULL,
@@ -3860,9 +3674,6 @@ ALTER TABLE ONLY pushfleet.batch
 ALTER TABLE ONLY pushfleet.bucket
     ADD CONSTRAINT bucket_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY pushfleet.bypass
-    ADD CONSTRAINT bypass_pkey PRIMARY KEY (id);
-
 ALTER TABLE ONLY pushfleet.campaign
     ADD CONSTRAINT campaign_app_id_idempotency_key_key UNIQUE (app_id, idempotency_key);
 
@@ -3883,9 +3694,6 @@ ALTER TABLE ONLY pushfleet.credential
 
 ALTER TABLE ONLY pushfleet.duty
     ADD CONSTRAINT duty_pkey PRIMARY KEY (name, slot);
-
-ALTER TABLE ONLY pushfleet.frequency
-    ADD CONSTRAINT frequency_pkey PRIMARY KEY (app_id, user_key);
 
 ALTER TABLE ONLY pushfleet.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (app_id, key_hash);
@@ -3991,10 +3799,6 @@ CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id
 
 CREATE INDEX batch_scheduled ON pushfleet.batch USING btree (shard, due_at) WHERE (state = 5);
 
-CREATE INDEX bypass_by_age ON pushfleet.bypass USING btree (at);
-
-CREATE INDEX bypass_by_version ON pushfleet.bypass USING btree (content_version);
-
 CREATE INDEX campaign_next ON pushfleet.campaign USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (state = 1));
 
 CREATE INDEX campaign_waiting ON pushfleet.campaign USING btree (id) WHERE (state = 0);
@@ -4013,9 +3817,7 @@ CREATE INDEX notification_due ON pushfleet.notification USING btree (shard, due_
 
 CREATE INDEX notification_sibling_by_run ON pushfleet.notification_sibling USING btree (run_id);
 
-CREATE INDEX notification_sibling_by_sibling ON pushfleet.notification_sibling USING btree (sibling_id);
-
-CREATE INDEX retry_due ON pushfleet.retry USING btree (shard, due_at);
+CREATE INDEX retry_by_pair ON pushfleet.retry USING btree (shard, run_id, route_id, due_at);
 
 CREATE INDEX retry_expiring ON pushfleet.retry USING btree (shard, expires_at);
 
@@ -4039,7 +3841,7 @@ CREATE INDEX run_total_unaudited ON pushfleet.run_total USING btree (run_id) WHE
 
 CREATE INDEX subscriber_by_app ON pushfleet.subscriber USING btree (shard, app_id, id);
 
-CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id, registered_at, id) WHERE (user_id IS NOT NULL);
+CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id) WHERE (user_id IS NOT NULL);
 
 CREATE UNIQUE INDEX subscriber_external ON pushfleet.subscriber USING btree (shard, app_id, external_id);
 
@@ -4119,21 +3921,15 @@ GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_worker;
 GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_scheduler;
 GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_janitor;
 
-REVOKE ALL ON FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) TO pushfleet_worker;
-GRANT ALL ON FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) TO pushfleet_scheduler;
-
 REVOKE ALL ON FUNCTION pushfleet.expired_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.expired_days() TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) TO pushfleet_reporter;
+GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) TO pushfleet_janitor;
-
-REVOKE ALL ON FUNCTION pushfleet.forget_frequencies(after_app bigint, after_user text, at_most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.forget_frequencies(after_app bigint, after_user text, at_most integer) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) TO pushfleet_janitor;
@@ -4148,8 +3944,6 @@ REVOKE ALL ON FUNCTION pushfleet.installation_problems(installation jsonb) FROM 
 REVOKE ALL ON FUNCTION pushfleet.instant_or_null(value text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.is_blank(value text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION pushfleet.is_bypass(bypass jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.is_header_value(name text, value text) FROM PUBLIC;
 
@@ -4179,11 +3973,9 @@ REVOKE ALL ON FUNCTION pushfleet.link_problems(value jsonb, at text) FROM PUBLIC
 
 REVOKE ALL ON FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) TO pushfleet_scheduler;
-GRANT ALL ON FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) TO pushfleet_worker;
 
 REVOKE ALL ON FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) TO pushfleet_scheduler;
-GRANT ALL ON FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) TO pushfleet_worker;
 
 REVOKE ALL ON FUNCTION pushfleet.make_campaign_target() FROM PUBLIC;
 
@@ -4216,10 +4008,6 @@ REVOKE ALL ON FUNCTION pushfleet.pointer_step(key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.presentation_problems(presentation jsonb, at text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) TO pushfleet_worker;
-GRANT ALL ON FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) TO pushfleet_scheduler;
-
 REVOKE ALL ON FUNCTION pushfleet.refresh_time_zones() FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.refresh_time_zones() TO pushfleet_scheduler;
 
@@ -4246,7 +4034,6 @@ GRANT ALL ON FUNCTION pushfleet.resume_app(app text) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) TO pushfleet_scheduler;
-GRANT ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) TO pushfleet_worker;
@@ -4255,15 +4042,12 @@ REVOKE ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.settled_until() TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.stop(which bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.stop(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.stopped(which bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.stopped(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.summarize_day(parent text, day date) FROM PUBLIC;
 
@@ -4289,9 +4073,7 @@ GRANT ALL ON FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone t
 REVOKE ALL ON FUNCTION pushfleet.white_space() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.joined(anycompatiblearray) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_worker;
 GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_scheduler;
-GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.access_token TO pushfleet_worker;
 
@@ -4299,34 +4081,73 @@ GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_scheduler;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_janitor;
 
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.notification TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.notification TO pushfleet_scheduler;
+GRANT SELECT,DELETE ON TABLE pushfleet.notification TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.notification TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.run TO pushfleet_worker;
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run TO pushfleet_scheduler;
-GRANT SELECT,UPDATE ON TABLE pushfleet.run TO pushfleet_janitor;
+GRANT UPDATE(due_at) ON TABLE pushfleet.notification TO pushfleet_worker;
 
-GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_worker;
+GRANT SELECT,INSERT ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT SELECT(id) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(app_id) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(status) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(status),UPDATE(status) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(standing) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(announce_window) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(max_attempts) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(rate) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(content_version) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.run TO pushfleet_scheduler;
+GRANT SELECT(due_at) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT UPDATE(expand_at) ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT UPDATE(audience_as_of) ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT SELECT(closed_at),UPDATE(closed_at) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(retry_horizon) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(variant_versions) ON TABLE pushfleet.run TO pushfleet_worker;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_progress TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.accounting TO pushfleet_janitor;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.retry TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.retry TO pushfleet_scheduler;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.retry TO pushfleet_janitor;
+GRANT INSERT ON TABLE pushfleet.retry TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.retry TO pushfleet_scheduler;
+GRANT SELECT,DELETE ON TABLE pushfleet.retry TO pushfleet_janitor;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.retry TO pushfleet_scheduler;
+GRANT UPDATE(due_at) ON TABLE pushfleet.retry TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.accounting_violation TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.answer_minute TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.answer_minute TO pushfleet_janitor;
+GRANT SELECT,DELETE ON TABLE pushfleet.answer_minute TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.app TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.app TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.app TO pushfleet_janitor;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.attempt TO pushfleet_worker;
+GRANT INSERT ON TABLE pushfleet.attempt TO pushfleet_worker;
 
 GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_worker;
 GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_scheduler;
@@ -4336,102 +4157,207 @@ GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_janitor;
 
-GRANT INSERT ON TABLE pushfleet.bypass TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.campaign TO pushfleet_scheduler;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+GRANT UPDATE(state) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
 
-GRANT SELECT ON TABLE pushfleet.channel TO pushfleet_scheduler;
+GRANT UPDATE(next_at) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
 
-GRANT SELECT ON TABLE pushfleet.content_version TO pushfleet_worker;
+GRANT UPDATE(problems) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
 GRANT SELECT,INSERT,DELETE ON TABLE pushfleet.content_version TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.content_version TO pushfleet_janitor;
 
-GRANT SELECT,UPDATE ON TABLE pushfleet.credential TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_janitor;
+GRANT SELECT(id) ON TABLE pushfleet.content_version TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.content_version TO pushfleet_janitor;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.delivery TO pushfleet_worker;
-GRANT SELECT,INSERT ON TABLE pushfleet.delivery TO pushfleet_scheduler;
-GRANT SELECT,INSERT ON TABLE pushfleet.delivery TO pushfleet_janitor;
+GRANT SELECT(message) ON TABLE pushfleet.content_version TO pushfleet_worker;
 
-GRANT SELECT,UPDATE ON TABLE pushfleet.duty TO pushfleet_worker;
+GRANT SELECT(delivery) ON TABLE pushfleet.content_version TO pushfleet_worker;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.frequency TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.frequency TO pushfleet_scheduler;
+GRANT SELECT(channel) ON TABLE pushfleet.content_version TO pushfleet_worker;
+
+GRANT SELECT(variant) ON TABLE pushfleet.content_version TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT SELECT(id) ON TABLE pushfleet.credential TO pushfleet_scheduler;
+GRANT SELECT(id) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT UPDATE(state) ON TABLE pushfleet.credential TO pushfleet_worker;
+GRANT SELECT(state) ON TABLE pushfleet.credential TO pushfleet_scheduler;
+
+GRANT UPDATE(state_reason) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(state_since) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(revision) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(fault_fingerprint) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(state_detail) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT SELECT(wave_share) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT SELECT(wave_least) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_worker;
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT(subscriber_id) ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_worker;
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT(outcome) ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT UPDATE(holder) ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT UPDATE(held_until) ON TABLE pushfleet.duty TO pushfleet_worker;
 
 GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_worker;
-GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_scheduler;
+GRANT INSERT ON TABLE pushfleet.job TO pushfleet_scheduler;
 GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_janitor;
+
+GRANT SELECT(batch_id) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT(subscriber_id) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT(ordinal) ON TABLE pushfleet.job TO pushfleet_scheduler;
 
 GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.lane_clock TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.notification_sibling TO pushfleet_worker;
-
 GRANT SELECT ON TABLE pushfleet.rate_second TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
+GRANT DELETE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.reason TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.reason TO pushfleet_janitor;
+GRANT SELECT(at_second) ON TABLE pushfleet.rate_second TO pushfleet_janitor;
 
-GRANT SELECT ON TABLE pushfleet.retention TO pushfleet_janitor;
-
-GRANT SELECT,UPDATE ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.route TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.route TO pushfleet_janitor;
 
+GRANT UPDATE(state) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(state) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(slow_rate) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(slow_rate) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(slow_until) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(slow_until) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(paused_reason) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(paused_reason) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(paused_at) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(paused_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(slowed_at) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(slowed_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
+GRANT UPDATE(trips) ON TABLE pushfleet.route TO pushfleet_worker;
+
+GRANT UPDATE(reopen_at) ON TABLE pushfleet.route TO pushfleet_worker;
 GRANT UPDATE(reopen_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_worker;
+GRANT SELECT,INSERT ON TABLE pushfleet.run_route TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_scheduler;
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_janitor;
+GRANT SELECT ON TABLE pushfleet.run_route TO pushfleet_janitor;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_total TO pushfleet_janitor;
+GRANT UPDATE(low_tag) ON TABLE pushfleet.run_route TO pushfleet_worker;
+GRANT UPDATE(low_tag) ON TABLE pushfleet.run_route TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.run_total TO pushfleet_janitor;
+
+GRANT SELECT(run_id) ON TABLE pushfleet.run_total TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.segment TO pushfleet_scheduler;
 
-GRANT SELECT ON TABLE pushfleet.subscriber TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+GRANT DELETE ON TABLE pushfleet.subscriber TO pushfleet_janitor;
 
-GRANT UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
 
-GRANT UPDATE(environment) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(app_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(transport) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(transport) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(service) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(service) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(state),UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(state) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(state),UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(environment),UPDATE(environment) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
 GRANT UPDATE(evidence) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
-GRANT UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(address_version) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(address_version) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
 
-GRANT UPDATE(seen_at) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(registered_at) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(registered_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(state_since),UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(seen_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(external_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(user_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(address) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(p256dh) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(auth) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(time_zone) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(tags) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(attributes) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(attributes) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(vapid_credential) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
 GRANT SELECT ON TABLE pushfleet.template TO pushfleet_scheduler;
 
 GRANT SELECT ON TABLE pushfleet.time_zone TO pushfleet_scheduler;
-GRANT SELECT ON TABLE pushfleet.time_zone TO pushfleet_worker;
 
-GRANT SELECT,INSERT ON TABLE pushfleet.token_change TO pushfleet_worker;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.token_change TO pushfleet_janitor;
+GRANT INSERT ON TABLE pushfleet.token_change TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT UPDATE(verdict) ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT UPDATE(verdict_at) ON TABLE pushfleet.token_change TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.token_wave TO pushfleet_janitor;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.worker TO pushfleet_worker;
-GRANT SELECT ON TABLE pushfleet.worker TO pushfleet_scheduler;
-GRANT SELECT,DELETE,UPDATE ON TABLE pushfleet.worker TO pushfleet_janitor;
+GRANT SELECT,DELETE ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_by) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_first_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_last_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
 

@@ -251,7 +251,7 @@ import Testing
             let plan = try await PlanNode(ReserveStatement(batch: batch, worker: worker).query, queue.client)
             let hot = ["subscriber", "frequency", "notification_sibling", "content_version"]
             #expect(plan.all.filter { $0.type == "Seq Scan" && hot.contains($0.relation) }.isEmpty)
-            #expect(plan.pages < 500 * 25)
+            #expect(plan.pages < 500 * 40)
             #expect(
                 try await queue.count("SELECT count(*) FROM pushfleet.frequency WHERE cardinality(hits) = 2") == 500)
         }

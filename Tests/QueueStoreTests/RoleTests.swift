@@ -5,104 +5,69 @@ import QueueStore
 import TestSupport
 import Testing
 
+/// That each part of the fleet can do its work with its own login, the tests of the stores show: they use these logins.
 @Suite(.timeLimit(.minutes(2))) struct RoleTests {
-    /// The queue as members of each role see it.
-    private struct Members {
-        var worker: PostgresClient
-        var scheduler: PostgresClient
-        var janitor: PostgresClient
-        var reporter: PostgresClient
+    private static let repository = URL(filePath: #filePath).appending(path: "../../..").standardized
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: repository.appending(path: path), encoding: .utf8)
     }
 
-    private func client(_ queue: QueueFixture, as role: String) -> PostgresClient {
-        let url = queue.database.directURL + "&options=-c%20role%3D" + role
-        return PostgresClient(PostgresConfiguration(url), connections: 2, logger: TemporaryDatabase.logger)
-    }
-
-    private func withMembers(_ body: (QueueFixture, Members) async throws -> Void) async throws {
-        try await QueueFixture.run(subscribers: 30) { queue in
-            let members = Members(
-                worker: client(queue, as: "pushfleet_worker"), scheduler: client(queue, as: "pushfleet_scheduler"),
-                janitor: client(queue, as: "pushfleet_janitor"), reporter: client(queue, as: "pushfleet_reporter"))
-            let outcome: Result<Void, any Error>
-            do { outcome = .success(try await body(queue, members)) } catch { outcome = .failure(error) }
-            for client in [members.worker, members.scheduler, members.janitor, members.reporter] {
-                await client.close()
+    @Test func `each role has the privileges that the committed table lists, and no other`() async throws {
+        let committed = try Self.text("Migrations/privileges.txt").split(separator: "\n").map { String($0) }
+        let list = PostgresQuery(stringLiteral: try Self.text("Scripts/lib/privileges.sql"))
+        try await TemporaryDatabase.run { database in
+            try await database.withClient(connections: 1) { client in
+                let held = try await client.query(list).map { $0.string(0) }
+                #expect(Set(held).subtracting(committed).sorted() == [], "run Scripts/schema-dump")
+                #expect(Set(committed).subtracting(held).sorted() == [], "run Scripts/schema-dump")
             }
-            try outcome.get()
         }
     }
 
-    @Test func `each role can do its work, and no more than it`() async throws {
-        try await withMembers { queue, members in
-            let scheduler = PostgresScheduleStore(client: members.scheduler)
-            let run = try await expand(queue, scheduler)
-            try await send(run, queue, PostgresBatchStore(claims: members.worker, flushes: members.worker))
-            try await collect(queue, members.worker)
-            try await tidy(queue, PostgresHousekeepingStore(client: members.janitor, evacuateAfter: .zero))
+    @Test func `a partition is reached through its table alone`() async throws {
+        try await QueueFixture.run { queue in
+            try await queue.schedule.ensureDays()
+            let granted = try await queue.texts(
+                """
+                SELECT c.relname::text
+                FROM pg_class c
+                CROSS JOIN aclexplode(c.relacl) acl
+                WHERE c.relispartition AND acl.grantee <> c.relowner
+                """)
+            #expect(granted == [])
         }
     }
 
-    private func expand(_ queue: QueueFixture, _ scheduler: PostgresScheduleStore) async throws -> Run.ID {
-        let file = queue.campaign()
-        _ = try await queue.client.query("SELECT pushfleet.schedule_campaign(\(PostgresJSON(file)))")
-        #expect(try await scheduler.admitCampaigns().begun == 1)
-        let run = Run.ID(try await queue.count("SELECT max(id) FROM pushfleet.run"))
-        #expect(try await scheduler.unexpandedRuns(of: queue.shard) == [run])
-        while let page = try await scheduler.expand(run: run, shard: queue.shard, pageSize: 1000), !page.complete {}
+    @Test func `each process looks after the queue with its own login`() async throws {
+        try await QueueFixture.run { queue in
+            try await look(queue, PostgresScheduleStore(client: queue.members.scheduler))
+            try await look(queue, queue.housekeeping)
+            try await queue.books.countTokens()
+            _ = try await queue.books.fold(shard: queue.shard)
+            #expect(try await queue.books.expiredDays().isEmpty)
+            #expect(try await queue.books.mayDropDays())
+            let own = PostgresBookkeepingStore(client: queue.members.janitor, owner: queue.members.janitor)
+            #expect(try await own.mayDropDays() == false)
+            let figures = try await PostgresGaugeStore(client: queue.members.janitor).figures()
+            #expect(figures.lanes.count == 2 && figures.credentials.count == 1)
+            try await keepToken(PostgresAccessTokenStore(client: queue.members.worker), queue)
+        }
+    }
+
+    private func look(_ queue: QueueFixture, _ scheduler: PostgresScheduleStore) async throws {
         _ = try await scheduler.beginOccurrences()
         _ = try await scheduler.promote(shard: queue.shard, limit: 100)
-        _ = try await scheduler.rebatch(shard: queue.shard, limit: 100)
-        for lane in Lane.allCases { try await scheduler.refreshHeads(of: queue.shard, lane: lane) }
         _ = try await scheduler.reopenRoutes()
         try await scheduler.ensureDays()
         try await scheduler.rotateBucketIfNeeded()
         try await scheduler.refreshTimeZones()
-        return run
     }
 
-    private func send(_ run: Run.ID, _ queue: QueueFixture, _ batches: PostgresBatchStore) async throws {
-        let worker = WorkerID(UUID().uuidString)
-        try await batches.enlist(worker, lease: .seconds(600))
-        let batch = try #require(
-            try await batches.claim(
-                shard: queue.shard, worker: worker, claimNumber: 1, pairs: [Pair(run: run, route: queue.route)]))
-        let jobs = try await batches.jobs(of: batch, attributes: ["name"])
-        #expect(jobs.count == 30)
-        _ = try await batches.contentVersion(batch.contentVersion)
-        let items = jobs.map { job in
-            Flush.Item(
-                batch: batch.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
-                outcome: job.ordinal < 20 ? .delivered : nil, status: 200, reason: .none, attempts: 1,
-                addressVersion: job.recipient?.addressVersion)
-        }
-        let held = Flush.Held(batch: batch.id, epoch: batch.epoch, announce: Int32(batch.size))
-        _ = try await batches.flush(
-            Flush(
-                shard: queue.shard, answeredClaims: 1, checkedClaims: 0, held: [held], items: Array(items.prefix(20))),
-            worker: worker, lease: .seconds(600))
-        try await batches.handBack(batch, begun: 25, notBefore: nil, worker: worker)
-        #expect(try await queue.accounting(run).delivered == 20)
-    }
-
-    private func collect(_ queue: QueueFixture, _ client: PostgresClient) async throws {
-        _ = try await queue.client.query(
-            #"SELECT pushfleet.notify('ferry', '{"externalId": "u1"}', '{"silent": true}')"#)
-        let worker = WorkerID(UUID().uuidString)
-        let batches = PostgresBatchStore(claims: client, flushes: client)
-        try await batches.enlist(worker, lease: .seconds(600))
-        let collected = try await PostgresLaneStore(client: client).collect(
-            shard: queue.shard, worker: worker, claimNumber: 1, limit: 100)
-        #expect(collected.count == 1)
-    }
-
-    private func tidy(_ queue: QueueFixture, _ janitor: PostgresHousekeepingStore) async throws {
+    private func look(_ queue: QueueFixture, _ janitor: PostgresHousekeepingStore) async throws {
         try await janitor.sight(as: WorkerID(UUID().uuidString), longestGap: .seconds(5))
         _ = try await janitor.rescue(shard: queue.shard, span: .seconds(5))
-        _ = try await janitor.settle(shard: queue.shard)
         try await janitor.raiseWatermarks(shard: queue.shard)
-        #expect(try await janitor.sweep(shard: queue.shard) == 0)
-        _ = try await janitor.closeRuns()
         _ = try await janitor.dropBuckets(shards: [queue.shard])
         try await janitor.forgetWorkers(lapsedFor: .seconds(60))
         _ = try await janitor.judgeTokens(hold: .seconds(60))
@@ -111,48 +76,74 @@ import Testing
         try await janitor.ensureDays()
     }
 
+    private func keepToken(_ tokens: PostgresAccessTokenStore, _ queue: QueueFixture) async throws {
+        let worker = WorkerID(UUID().uuidString)
+        let credential = Credential.ID(try await queue.count("SELECT id FROM pushfleet.credential"))
+        #expect(try await tokens.beginRefresh(credential: credential, by: worker, for: .seconds(5), replacing: nil))
+        let now = try await tokens.now()
+        try await tokens.store(
+            SealedToken(sealed: [1], issuedAt: now, expiresAt: now), credential: credential, by: worker)
+        #expect(try await tokens.sealedToken(credential: credential)?.sealed == [1])
+    }
+
     @Test func `a reporter sees the report's views and asks for explanations, and nothing else`() async throws {
-        try await withMembers { queue, members in
-            let tables = try await queue.texts(
-                """
-                SELECT DISTINCT table_schema FROM information_schema.role_table_grants
-                WHERE grantee = 'pushfleet_reporter'
-                """)
-            #expect(tables == ["pushfleet_report"])
-            let functions = try await queue.texts(
-                """
-                SELECT routine_name FROM information_schema.role_routine_grants
-                WHERE grantee = 'pushfleet_reporter' AND routine_schema = 'pushfleet'
-                """)
-            #expect(functions == ["explain"])
-            for view in try await queue.texts(
-                "SELECT viewname FROM pg_views WHERE schemaname = 'pushfleet_report' ORDER BY 1")
-            {
-                _ = try await members.reporter.query("SELECT count(*) FROM pushfleet_report.\(unescaped: view)")
+        try await QueueFixture.run { queue in
+            try await queue.database.withClient(connections: 1, as: .reporter) { reporter in
+                for view in try await queue.texts("SELECT viewname FROM pg_views WHERE schemaname = 'pushfleet_report'")
+                {
+                    _ = try await reporter.query("SELECT count(*) FROM pushfleet_report.\(unescaped: view)")
+                }
+                _ = try await reporter.query(
+                    #"SELECT count(*) FROM pushfleet.explain('ferry', '{"externalId": "u1"}')"#)
+                for table in try await queue.texts(
+                    "SELECT relname::text FROM pg_class WHERE relnamespace = 'pushfleet'::regnamespace AND relkind IN ('r', 'p', 'v')"
+                ) {
+                    try await expectRefused("SELECT count(*) FROM pushfleet.\(unescaped: table)", reporter)
+                }
+                try await expectRefused("SELECT pushfleet.pause_app('ferry')", reporter)
             }
-            _ = try await members.reporter.query(
-                #"SELECT count(*) FROM pushfleet.explain('ferry', '{"externalId": "u1"}')"#)
-            try await expectRefused("SELECT count(*) FROM pushfleet.subscriber", members.reporter)
         }
     }
 
-    @Test func `a worker cannot read drafts, callers or keys, nor change what it does not record`() async throws {
-        try await withMembers { _, members in
-            for table in [
-                "template", "app_caller", "idempotency_key", "campaign", "segment", "token_wave",
-                "notification_sibling",
-            ] {
-                try await expectRefused("SELECT count(*) FROM pushfleet.\(unescaped: table)", members.worker)
-            }
-            try await expectRefused("UPDATE pushfleet.run SET status = 3", members.worker)
-            try await expectRefused("UPDATE pushfleet.subscriber SET address = 'x'", members.worker)
-            try await expectRefused("DELETE FROM pushfleet.delivery", members.worker)
-            try await expectRefused("SELECT pushfleet.drop_bucket(1)", members.worker)
+    @Test(arguments: [
+        "SELECT count(*) FROM pushfleet.template", "SELECT count(*) FROM pushfleet.app_caller",
+        "SELECT count(*) FROM pushfleet.idempotency_key", "SELECT count(*) FROM pushfleet.campaign",
+        "SELECT count(*) FROM pushfleet.segment", "SELECT count(*) FROM pushfleet.token_wave",
+        "SELECT user_id FROM pushfleet.subscriber", "SELECT external_id FROM pushfleet.subscriber",
+        "SELECT tags FROM pushfleet.subscriber", "SELECT audience FROM pushfleet.run",
+        "SELECT outcome FROM pushfleet.delivery", "UPDATE pushfleet.run SET status = 3",
+        "UPDATE pushfleet.subscriber SET address = 'x'", "UPDATE pushfleet.credential SET file = 'x'",
+        "DELETE FROM pushfleet.delivery", "SELECT pushfleet.drop_bucket(1)", "SELECT pushfleet.pause_app('ferry')",
+    ]) func `a worker is refused what it does not need`(query: String) async throws {
+        try await QueueFixture.run(subscribers: 1) { queue in
+            try await expectRefused(PostgresQuery(stringLiteral: query), queue.members.worker)
+        }
+    }
+
+    @Test(arguments: [
+        "SELECT address FROM pushfleet.subscriber", "SELECT auth FROM pushfleet.subscriber",
+        "SELECT file FROM pushfleet.credential", "SELECT sealed FROM pushfleet.access_token",
+        "UPDATE pushfleet.subscriber SET state = 3", "UPDATE pushfleet.run SET status = 3",
+        "UPDATE pushfleet.campaign SET body = '{}'", "SELECT pushfleet.pause_app('ferry')",
+    ]) func `a scheduler knows whom it targets, not where they are`(query: String) async throws {
+        try await QueueFixture.run(subscribers: 1) { queue in
+            try await expectRefused(PostgresQuery(stringLiteral: query), queue.members.scheduler)
+        }
+    }
+
+    @Test(arguments: [
+        "SELECT address FROM pushfleet.subscriber", "SELECT attributes FROM pushfleet.subscriber",
+        "SELECT message FROM pushfleet.content_version", "SELECT file FROM pushfleet.credential",
+        "SELECT sealed FROM pushfleet.access_token", "SELECT count(*) FROM pushfleet.campaign",
+        "UPDATE pushfleet.route SET state = 0", "DROP TABLE pushfleet.delivery",
+    ]) func `a janitor counts and clears, and knows nobody`(query: String) async throws {
+        try await QueueFixture.run(subscribers: 1) { queue in
+            try await expectRefused(PostgresQuery(stringLiteral: query), queue.members.janitor)
         }
     }
 
     @Test func `nobody may call a function of the schema without a grant`() async throws {
-        try await withMembers { queue, _ in
+        try await QueueFixture.run { queue in
             let open = try await queue.texts(
                 """
                 SELECT p.proname::text FROM pg_proc p

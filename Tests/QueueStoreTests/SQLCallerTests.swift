@@ -33,13 +33,27 @@ import Testing
         }
     }
 
-    private static let hello = #"{"content":{"en":{"title":"T","body":"B"},"_default":"en"}}"#
+    @Test func `the page's examples give what it shows, to a login that has nothing else`() async throws {
+        try await TemporaryDatabase.run { database in
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(filePath: #filePath).appending(path: "../../../Scripts/lib/sql-api-page")
+                .standardized
+            process.arguments = [database.directURL, "--check"]
+            process.standardOutput = output
+            try process.run()
+            let difference = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "run Scripts/lib/sql-api-page: \(difference)")
+        }
+    }
 
     private static let calls: [PostgresQuery] = [
         "SELECT pushfleet.notify('ferry', '{\"externalId\":\"u1\"}', '{\"silent\":true}')",
         "SELECT pushfleet.register_subscriber('ferry', '{\"external_id\":\"n\",\"transport\":\"fcm\",\"address\":\"t\"}')",
         "SELECT pushfleet.unregister_subscriber('ferry', '{\"externalId\":\"u3\"}')",
         "SELECT pushfleet.pause_app('ferry')", "SELECT pushfleet.resume_app('ferry')",
+        "SELECT count(*) FROM pushfleet.explain('ferry', '{\"externalId\":\"u1\"}')",
     ]
 
     @Test func `a caller reaches the apps granted to it, and no table`() async throws {
@@ -65,7 +79,6 @@ import Testing
             let body = PostgresJSON(queue.campaign())
             let more: [PostgresQuery] = [
                 "SELECT pushfleet.pause(\(run.rawValue))", "SELECT pushfleet.resume(\(run.rawValue))",
-                "SELECT pushfleet.stop(\(run.rawValue))", "SELECT count(*) FROM pushfleet.stopped(\(run.rawValue))",
                 "SELECT count(*) FROM pushfleet.cancel(\(run.rawValue))", "SELECT pushfleet.schedule_campaign(\(body))",
             ]
             for call in Self.calls + more {
@@ -109,7 +122,6 @@ import Testing
         async throws
     {
         try await withCaller { queue, caller in
-            let scheduler = PostgresScheduleStore(client: queue.client)
             let good = PostgresJSON(queue.campaign(key: "k"))
             let first = try await caller.query("SELECT pushfleet.schedule_campaign(\(good))")[0].int64(0)
             #expect(try await caller.query("SELECT pushfleet.schedule_campaign(\(good))")[0].int64(0) == first)
@@ -123,9 +135,9 @@ import Testing
             let second = try await caller.query("SELECT pushfleet.schedule_campaign(\(bad))")[0].int64(0)
             let unknown = PostgresJSON(queue.campaign(audience: #"{"segment": "nowhere"}"#))
             let third = try await caller.query("SELECT pushfleet.schedule_campaign(\(unknown))")[0].int64(0)
-            let admitted = try await scheduler.admitCampaigns()
+            let admitted = try await queue.schedule.admitCampaigns()
             #expect(admitted.begun == 1 && admitted.refused == 2)
-            #expect(try await scheduler.admitCampaigns() == AdmittedCampaigns())
+            #expect(try await queue.schedule.admitCampaigns() == AdmittedCampaigns())
             #expect(try await queue.count("SELECT count(*) FROM pushfleet.run WHERE campaign_id = \(first)") == 1)
             for refused in [second, third] {
                 let problems = try await queue.client.query(
