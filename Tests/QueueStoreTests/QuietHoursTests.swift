@@ -260,7 +260,7 @@ import Testing
                     ORDER BY subscriber_id
                     """) == ["1 later", "2 now"])
             let worker = try await queue.hire()
-            let collected = try await PostgresLaneStore(client: queue.client).collect(
+            let collected = try await queue.lane.collect(
                 shard: queue.shard, worker: worker, claimNumber: 1, limit: 100)
             let batch = try #require(collected.first?.batch)
             #expect(collected.count == 1 && batch.size == 1 && batch.terms.isLimited)
