@@ -1,21 +1,8 @@
--- Up to which instant every delivery is visible: no transaction that may still write an earlier one is under way. A flush
--- never lasts longer than its deadline of 30 s, so older transactions are none.
-CREATE OR REPLACE FUNCTION pushfleet.settled_until() RETURNS timestamptz
-LANGUAGE sql
-STABLE
-AS $$
-    SELECT greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
-    FROM pg_stat_activity a
-    WHERE a.datname = current_database()
-        AND a.pid <> pg_backend_pid()
-        AND a.backend_type = 'client backend'
-        AND (a.xact_start IS NULL OR a.xact_start > now() - interval '60 s')
-$$;
-
 -- Counts the deliveries of a shard that were not counted yet, at most `span` of time; how many. The mark moves in the same
 -- transaction, so each is counted once; a second one that runs at the same time finds nothing to do.
 CREATE OR REPLACE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '10 min') RETURNS bigint
 LANGUAGE plpgsql
+SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 AS $$
 DECLARE

@@ -1,27 +1,7 @@
--- why: counting deliveries costs the database little, however many a day has, and waits for writers that it cannot see
--- locks: none that lasts; three functions
+-- why: counting deliveries costs the database little, however many a day has
+-- locks: none that lasts; two functions
 -- safe with workers running: yes
 -- lowest binary: 1
-
--- Up to which instant every delivery is visible: no transaction that may still write an earlier one is under way. A flush
--- never lasts longer than its deadline of 30 s, so older transactions are none. Without pg_read_all_stats the sessions of
--- other roles hide when their transactions began; the minute is waited for then.
-CREATE OR REPLACE FUNCTION pushfleet.settled_until() RETURNS timestamptz
-LANGUAGE sql
-STABLE
-AS $$
-    SELECT CASE
-        WHEN bool_or(a.backend_type IS NULL) THEN now() - interval '60 s'
-        ELSE greatest(
-            now() - interval '60 s',
-            least(
-                now() - interval '1 s',
-                min(a.xact_start) FILTER (
-                    WHERE a.backend_type = 'client backend' AND a.xact_start > now() - interval '60 s')))
-    END
-    FROM pg_stat_activity a
-    WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
-$$;
 
 -- Lets the index on time know the pages of a day that were filled since: those that it does not know are read by every
 -- look-up. Autovacuum does the same, up to a minute later. While it is at work there, this leaves it alone.
@@ -52,6 +32,7 @@ REVOKE ALL ON FUNCTION pushfleet.summarize_day FROM PUBLIC;
 -- hashed.
 CREATE OR REPLACE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '10 min') RETURNS bigint
 LANGUAGE plpgsql
+SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 SET enable_seqscan = off
 SET enable_sort = off

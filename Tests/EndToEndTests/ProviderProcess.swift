@@ -75,7 +75,7 @@ struct ProviderProcess: Sendable {
         return try String(contentsOf: journalFile, encoding: .utf8).split(separator: "\n").map { line in
             let fields = line.split(separator: "\t").map { String($0) }
             return Arrival(
-                milliseconds: Int64(fields[0]) ?? 0, device: fields[1] == "-" ? nil : fields[1], id: fields[2],
+                milliseconds: (Int64(fields[0]) ?? 0) / 1000, device: fields[1] == "-" ? nil : fields[1], id: fields[2],
                 status: Int(fields[3]) ?? 0)
         }
     }

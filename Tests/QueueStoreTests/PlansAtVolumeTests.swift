@@ -18,7 +18,8 @@ import Testing
         // No accounting at the end: its retry rows and tallies are made up.
         try await TemporaryDatabase.run { database in
             try await database.withClient(connections: 4) { client in
-                let queue = try await QueueFixture.make(database, client, subscribers: 20_000, .none)
+                let members = QueueFixture.Members(all: client)
+                let queue = try await QueueFixture.make(database, client, members, subscribers: 20_000, .none)
                 try await PlansAtVolume(queue: queue, jobs: Self.jobs).fill()
                 try await claimReadFlush(queue)
                 try await rescue(queue)

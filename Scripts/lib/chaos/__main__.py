@@ -61,7 +61,7 @@ class Chaos:
         self.database = Database(os.path.join(directory, "postgres"))
         self.simulator = Simulator(
             os.path.join(binaries, "pushfleet-simulator"), os.path.join(directory, "simulator"), chosen.seed)
-        os.environ["PUSHFLEET_DATABASE_URL"] = self.database.url
+        os.environ["PUSHFLEET_DATABASE_URL"] = self.database.through(self.database.port, "fleet_owner")
         os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
         self.relay = Relay(f"127.0.0.1:{self.database.port}", 4 + chosen.workers)
         self.provider_relay = Relay(f"127.0.0.1:{self.simulator.port}", 1)
@@ -79,6 +79,7 @@ class Chaos:
         return result.stdout
 
     def prepare(self):
+        self.database.make_logins()
         self.pushfleet("migrate", "up")
         self.pushfleet("app", "create", "ferry")
         self.pushfleet("credential", "add", "firebase", "--app", "ferry", "--transport", "fcm", "--file",

@@ -40,6 +40,16 @@ struct TestHooks {
         return configuration
     }
 
+    var bookkeeper: BookkeeperConfiguration {
+        var configuration = BookkeeperConfiguration()
+        if isQuick {
+            configuration.foldTick = .milliseconds(500)
+            configuration.auditTick = .milliseconds(500)
+            configuration.clearTick = .milliseconds(500)
+        }
+        return configuration
+    }
+
     var janitor: JanitorConfiguration {
         var configuration = JanitorConfiguration()
         if isQuick {

@@ -53,6 +53,11 @@ struct Watch {
                 _ = unready()
                 return wasReady.withLock { $0 }
             })
-        return try HTTPServer(.init(host: host, port: port), logger: logger) { health.answer($0) }
+        let connections = ConnectionGauges(
+            registry: registry, pools: pools, hosts: services.compactMap { $0 as? TransportHost })
+        return try HTTPServer(.init(host: host, port: port), logger: logger) { request in
+            connections.show()
+            return health.answer(request)
+        }
     }
 }
