@@ -3817,7 +3817,7 @@ CREATE INDEX notification_due ON pushfleet.notification USING btree (shard, due_
 
 CREATE INDEX notification_sibling_by_run ON pushfleet.notification_sibling USING btree (run_id);
 
-CREATE INDEX retry_due ON pushfleet.retry USING btree (shard, due_at);
+CREATE INDEX retry_by_pair ON pushfleet.retry USING btree (shard, run_id, route_id, due_at);
 
 CREATE INDEX retry_expiring ON pushfleet.retry USING btree (shard, expires_at);
 

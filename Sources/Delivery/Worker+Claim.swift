@@ -31,6 +31,8 @@ extension Worker {
     }
 
     private var hasRoom: Bool {
+        // Beside a suspect batch nothing else is sent, nor another one held.
+        if suspect != nil || opening.values.contains(where: \.claimed.isSuspect) { return false }
         let coming = opening.values.reduce(0) { $0 + $1.claimed.size }
         return waiting + coming < configuration.prefetch && held.count + opening.count < configuration.mostBatches
     }

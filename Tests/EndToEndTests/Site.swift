@@ -80,10 +80,16 @@ struct Site {
     var ownerURL: String { database.url(as: .owner) }
 
     /// Starts roles that run until they are told to stop, with the login that has just these.
-    func start(roles: String, _ options: [String] = [], dieAt: String? = nil) throws -> Child {
-        try start(
-            ["run", "--roles", roles] + options, as: FleetLogin(roles: roles),
-            environment: dieAt.map { ["PUSHFLEET_DIE_AT": $0] } ?? [:])
+    /// - Parameters:
+    ///   - dieAt: a checkpoint and its turn.
+    ///   - dieOf: the id of the notification that kills it.
+    func start(
+        roles: String, _ options: [String] = [], dieAt: String? = nil, dieOf: String? = nil
+    ) throws -> Child {
+        var environment: [String: String] = [:]
+        environment["PUSHFLEET_DIE_AT"] = dieAt
+        environment["PUSHFLEET_DIE_OF"] = dieOf
+        return try start(["run", "--roles", roles] + options, as: FleetLogin(roles: roles), environment: environment)
     }
 
     private func start(
@@ -109,12 +115,15 @@ struct Site {
     }
 
     /// A campaign to everybody, due now.
-    func createCampaign(policy: InDoubtPolicy = .retry, batchSize: Int16 = 50) async throws -> Run.ID {
+    func createCampaign(
+        policy: InDoubtPolicy = .retry, batchSize: Int16 = 50, perSecond: Int? = nil
+    ) async throws -> Run.ID {
+        let throttle = perSecond.map { #", "throttle": {"perSecond": \#($0)}"# } ?? ""
         let body = """
             {"app": "ferry", "name": "Winter", "idempotencyKey": "\(UUID().uuidString)",
              "message": {"content": {"en": {"title": "Hi", "body": "x"}, "_default": "en"}},
              "delivery": {"ttlSeconds": 3600, "inDoubt": "\(policy == .retry ? "retry" : "assume_sent")"},
-             "audience": {"all": true}, "schedule": {"at": "now"}}
+             "audience": {"all": true}, "schedule": {"at": "now"}\(throttle)}
             """
         let campaign = try CampaignFile.parse(Array(body.utf8), mode: .strict)
         let created = try await admin.createCampaign(campaign, body: body)
@@ -131,6 +140,8 @@ struct Site {
             return progress.expanded && progress.accounting.open == 0
         }
     }
+
+    func count(_ query: PostgresQuery) async throws -> Int64 { try await client.query(query)[0].int64(0) }
 
     /// What the provider accepted of a run, by notification id.
     func accepted(of run: Run.ID) async throws -> [String: Int] {

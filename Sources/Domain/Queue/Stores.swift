@@ -24,6 +24,9 @@ package protocol BatchStore: FlowStore {
     func pause(run: Run.ID, reason: Reason, detail: String) async throws
     /// Moves the states of addresses as the answers say; an address that changed meanwhile is not touched.
     func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws
+    /// Keeps where addresses proved to belong: the next notification is sent there first. An address that changed
+    /// meanwhile is not touched.
+    func correctEnvironments(_ proven: [ProvenEnvironment], in shard: Shard) async throws
     /// The database's clock.
     func now() async throws -> Instant
 }
