@@ -13,12 +13,13 @@ import latency
 import peers
 import profile_fleet
 import queue_bench
+import reports_bench
 import scale
 import send
 from harness import Report, Server
 
 BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "latency": latency, "scale": scale,
-              "peers": peers, "profile": profile_fleet}
+              "peers": peers, "reports": reports_bench, "profile": profile_fleet}
 # What looks for causes is run by name alone.
 NAMED_ONLY = {"profile"}
 

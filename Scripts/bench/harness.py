@@ -144,7 +144,8 @@ def peak_memory(pid):
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
 
 
-def until(condition, seconds=120, pause=0.05):
+def until(condition, seconds=120, pause=0.25):
+    """Looks seldom: each look costs the database a connection, which counts in its CPU."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

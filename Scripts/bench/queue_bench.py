@@ -193,4 +193,3 @@ def drain(server, count, batch, workers, hold=False, many=0, before=lambda: None
 
 def cpu_of(process):
     return own_cpu(process.pid)
-

@@ -86,15 +86,27 @@ struct ProviderProcess: Sendable {
         return try await arrivals().last { $0.device == nil }?.milliseconds ?? 0
     }
 
+    /// Returns when so much time has passed, by the simulator's clock.
+    func passed(_ milliseconds: Int64) async throws -> Int64 {
+        let end = try await now() + milliseconds
+        try await until("\(milliseconds) ms have passed") { try await now() > end }
+        return try await now()
+    }
+
     func count(_ name: String) async throws -> Int {
         let counts = try JSONSerialization.jsonObject(with: Data(try await request("/admin/counts")))
         return (counts as? [String: Any])?[name] as? Int ?? -1
     }
 
-    private func request(_ path: String, _ method: HTTPMethod = .GET) async throws -> [UInt8] {
+    /// Changes what goes wrong, as the simulator's `--fault` is written.
+    func setFaults(_ text: String) async throws {
+        _ = try await request("/admin/fault", .POST, body: Array(#"{"set": "\#(text)"}"#.utf8))
+    }
+
+    private func request(_ path: String, _ method: HTTPMethod = .GET, body: [UInt8] = []) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
-        if method == .POST { request.body = [] }
+        if method == .POST { request.body = body }
         return try await http.execute(request, timeout: .seconds(10), logger: TemporaryDatabase.logger).body
     }
 }
