@@ -83,7 +83,7 @@ struct Site {
             ["run", "--roles", roles] + options, environment: dieAt.map { ["PUSHFLEET_DIE_AT": $0] } ?? [:])
     }
 
-    private func start(_ arguments: [String], environment: [String: String]) throws -> Child {
+    func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Child {
         var standard = [
             "PUSHFLEET_DATABASE_URL": url, "PUSHFLEET_CA_FILE": provider.caFile, "PUSHFLEET_TEST_PACE": "quick",
         ]

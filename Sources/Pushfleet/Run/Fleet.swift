@@ -1,7 +1,6 @@
 import Crypto
 import Delivery
 import Domain
-import Glibc
 import Housekeeping
 import Logging
 import Postgres
@@ -17,7 +16,7 @@ struct Fleet {
     private let hooks = TestHooks()
 
     func run() async throws {
-        try bootstrapLogging()
+        try bootstrapLogging(level: options.logLevel, format: options.logFormat)
         let logger = Logger(label: "pushfleet")
         let database = options.database.configuration
         let control = PostgresClient(database, connections: 1, logger: logger)
@@ -80,18 +79,5 @@ struct Fleet {
             identity: try randomWorkerID(),
             store: PostgresHousekeepingStore(client: client, checkpoints: hooks.checkpoints, logger: logger),
             configuration: hooks.janitor, draw: { Double.random(in: 0..<1) }, logger: logger)
-    }
-
-    private func bootstrapLogging() throws {
-        guard let level = Logger.Level(rawValue: options.logLevel) else {
-            throw CommandFailure(
-                "log-level: '\(options.logLevel)' is unknown; use trace, debug, info, warning or error")
-        }
-        let isText = options.logFormat.map { $0 == "text" } ?? (isatty(STDERR_FILENO) == 1)
-        LoggingSystem.bootstrap { label in
-            var handler: any LogHandler = isText ? TextLogHandler(label: label) : JSONLogHandler(label: label)
-            handler.logLevel = level
-            return handler
-        }
     }
 }

@@ -42,7 +42,7 @@ struct JSONLinesImportReader: ImportReader {
         return isComplete ? bytes.count : nil
     }
 
-    private func record(_ bytes: [UInt8]) -> Result<ImportRecord, RefusedLine> {
+    func record(_ bytes: [UInt8]) -> Result<ImportRecord, RefusedLine> {
         let outline: JSONSyntax.Outline
         do throws(JSONSyntax.Fault) {
             outline = try JSONSyntax.outline(of: bytes)
