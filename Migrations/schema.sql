@@ -602,6 +602,31 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.forget_events(at_most integer) RETURNS bigint
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    old AS MATERIALIZED (
+        SELECT seen.app_id, seen.event_id
+        FROM pushfleet.event_seen seen
+        WHERE seen.received_at < now() - interval '1 day'
+        LIMIT at_most
+        FOR UPDATE SKIP LOCKED
+    ),
+    cleared AS (
+        DELETE FROM pushfleet.event_seen seen
+        USING old
+        WHERE seen.app_id = old.app_id AND seen.event_id = old.event_id
+        RETURNING 1
+    ),
+    tallies AS (
+        DELETE FROM pushfleet.event_tally t
+        WHERE t.hour < (SELECT now() - r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
+    )
+    SELECT count(*) FROM cleared
+$$;
+
 CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
     LANGUAGE sql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -964,6 +989,60 @@ END
 $$;
 
 COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
+
+CREATE FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) RETURNS smallint[]
+    LANGUAGE sql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    given AS MATERIALIZED (
+        SELECT e.position, e.event_id, e.run_id, e.number, e.kind,
+            date_trunc('hour', greatest(least(coalesce(e.at, now()), now()), run.created_at)) AS hour,
+            run.id IS NOT NULL AS is_known,
+            row_number() OVER (PARTITION BY e.event_id ORDER BY e.position) AS turn
+        FROM unnest(in_ids, in_runs, in_numbers, in_kinds, in_at) WITH ORDINALITY
+            AS e (event_id, run_id, number, kind, at, position)
+        LEFT JOIN pushfleet.run ON run.id = e.run_id AND run.app_id = in_app
+    ),
+    fresh AS (
+        -- In one order, whoever writes: two batches with the same events wait, and never for each other.
+        INSERT INTO pushfleet.event_seen (app_id, event_id, run_id, number, kind)
+        SELECT in_app, given.event_id, given.run_id, given.number, given.kind
+        FROM given
+        WHERE given.is_known AND given.turn = 1
+        ORDER BY given.event_id
+        ON CONFLICT (app_id, event_id) DO NOTHING
+        RETURNING event_id
+    ),
+    counted AS (
+        SELECT given.hour, given.run_id, given.kind, count(*) AS events,
+            count(DISTINCT given.number) FILTER (WHERE NOT EXISTS (
+                SELECT FROM pushfleet.event_seen seen
+                WHERE seen.run_id = given.run_id AND seen.number = given.number AND seen.kind = given.kind
+            )) AS notifications
+        FROM fresh
+        JOIN given ON given.event_id = fresh.event_id AND given.turn = 1
+        GROUP BY given.hour, given.run_id, given.kind
+    ),
+    tallied AS (
+        INSERT INTO pushfleet.event_tally AS t (hour, run_id, events, notifications, kind, slot)
+        SELECT counted.hour, counted.run_id, counted.events, counted.notifications, counted.kind, pg_backend_pid() % 8
+        FROM counted
+        ORDER BY counted.run_id, counted.hour, counted.kind
+        ON CONFLICT (run_id, hour, kind, slot) DO UPDATE
+        SET events = t.events + excluded.events, notifications = t.notifications + excluded.notifications
+        RETURNING 1
+    )
+    SELECT array_agg(
+        CASE
+            WHEN NOT given.is_known THEN 2
+            WHEN given.turn = 1 AND fresh.event_id IS NOT NULL THEN 0
+            ELSE 1
+        END::smallint
+        ORDER BY given.position)
+    FROM given
+    LEFT JOIN fresh ON fresh.event_id = given.event_id
+$$;
 
 CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
     LANGUAGE sql
@@ -2041,6 +2120,34 @@ CREATE TABLE pushfleet.duty (
 )
 WITH (fillfactor='20');
 
+CREATE TABLE pushfleet.event_seen (
+    app_id bigint NOT NULL,
+    event_id uuid NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    kind smallint NOT NULL,
+    CONSTRAINT event_seen_kind CHECK (((kind >= 1) AND (kind <= 5)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+
+COMMENT ON COLUMN pushfleet.event_seen.kind IS '1 delivered on the device, 2 shown, 3 opened, 4 action, 5 dismissed';
+
+CREATE TABLE pushfleet.event_tally (
+    hour timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    events bigint NOT NULL,
+    notifications bigint NOT NULL,
+    kind smallint NOT NULL,
+    slot smallint NOT NULL,
+    CONSTRAINT event_tally_kind CHECK (((kind >= 1) AND (kind <= 5)))
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN pushfleet.event_tally.hour IS 'When it happened, as the device says.';
+
+COMMENT ON COLUMN pushfleet.event_tally.notifications IS 'Without further events of one kind on one notification.';
+
 CREATE TABLE pushfleet.idempotency_key (
     app_id bigint NOT NULL,
     key_hash bytea NOT NULL,
@@ -2050,6 +2157,29 @@ CREATE TABLE pushfleet.idempotency_key (
 );
 
 COMMENT ON TABLE pushfleet.idempotency_key IS 'Kept for seven days. A second caller waits for the first one''s transaction.';
+
+CREATE TABLE pushfleet.intake_key (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    hash bytea NOT NULL,
+    label text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT intake_key_hash CHECK ((octet_length(hash) = 32))
+);
+
+COMMENT ON COLUMN pushfleet.intake_key.hash IS 'SHA-256 of the key, which holds 256 random bits.';
+
+COMMENT ON COLUMN pushfleet.intake_key.label IS 'The key''s first characters, to tell it from others.';
+
+ALTER TABLE pushfleet.intake_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.intake_key_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE pushfleet.job (
     batch_id bigint NOT NULL,
@@ -2518,8 +2648,20 @@ ALTER TABLE ONLY pushfleet.credential
 ALTER TABLE ONLY pushfleet.duty
     ADD CONSTRAINT duty_pkey PRIMARY KEY (name, slot);
 
+ALTER TABLE ONLY pushfleet.event_seen
+    ADD CONSTRAINT event_seen_pkey PRIMARY KEY (app_id, event_id);
+
+ALTER TABLE ONLY pushfleet.event_tally
+    ADD CONSTRAINT event_tally_pkey PRIMARY KEY (run_id, hour, kind, slot);
+
 ALTER TABLE ONLY pushfleet.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (app_id, key_hash);
+
+ALTER TABLE ONLY pushfleet.intake_key
+    ADD CONSTRAINT intake_key_hash_key UNIQUE (hash);
+
+ALTER TABLE ONLY pushfleet.intake_key
+    ADD CONSTRAINT intake_key_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pushfleet.lane_clock
     ADD CONSTRAINT lane_clock_pkey PRIMARY KEY (shard, lane);
@@ -2628,7 +2770,15 @@ CREATE INDEX content_version_by_campaign ON pushfleet.content_version USING btre
 
 CREATE INDEX content_version_by_digest ON pushfleet.content_version USING btree (standing_run, digest) WHERE (standing_run IS NOT NULL);
 
+CREATE INDEX event_seen_notification ON pushfleet.event_seen USING btree (run_id, number, kind);
+
+CREATE INDEX event_seen_received ON pushfleet.event_seen USING brin (received_at) WITH (autosummarize='on');
+
+CREATE INDEX event_tally_by_hour ON pushfleet.event_tally USING btree (hour);
+
 CREATE INDEX idempotency_key_by_age ON pushfleet.idempotency_key USING btree (created_at);
+
+CREATE INDEX intake_key_by_app ON pushfleet.intake_key USING btree (app_id);
 
 CREATE INDEX job_1_batch ON pushfleet.job_1 USING btree (batch_id);
 
@@ -2704,6 +2854,8 @@ REVOKE ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bi
 
 REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pushfleet.forget_events(at_most integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_old(at_most integer) FROM PUBLIC;
@@ -2717,6 +2869,8 @@ REVOKE ALL ON FUNCTION pushfleet.language_label(language text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pushfleet.latency_class(milliseconds double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
 

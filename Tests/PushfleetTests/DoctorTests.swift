@@ -2,8 +2,8 @@ import Crypto
 import Domain
 import Foundation
 import Logging
-import QueueStore
-import Schema
+@testable import QueueStore
+@testable import Schema
 import Testing
 
 @testable import Pushfleet
@@ -64,7 +64,8 @@ import Testing
 
     @Test(
         arguments: [
-            (0, .ok), (1500, .ok), (-2100, .advice), (2004, .ok), (29_000, .advice), (31_000, .wrong), (-31_000, .wrong),
+            (0, .ok), (1500, .ok), (-2100, .advice), (2004, .ok), (29_000, .advice), (31_000, .wrong),
+            (-31_000, .wrong),
         ] as [(Int, Finding.State)])
     func `A clock difference counts as far as the answer's own time leaves it certain`(
         milliseconds: Int, state: Finding.State
@@ -109,7 +110,7 @@ import Testing
             app: "ferry", name: "web", transport: .webpush, file: good.path, contact: "mailto:push@ferry.example",
             publicKey: publicKey)
         var other = web
-        other.publicKey = "B" + publicKey.dropFirst()
+        other.publicKey = "A" + publicKey.dropFirst()
         let findings = await check.findings([
             web, other, CredentialPlace(app: "ferry", name: "firebase", transport: .fcm, file: bad.path),
             CredentialPlace(app: "ferry", name: "gone", transport: .apns, file: folder.path + "/none.json"),

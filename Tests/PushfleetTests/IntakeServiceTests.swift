@@ -22,6 +22,9 @@ import Threading
     ) async throws {
         try await QueueFixture.run(subscribers: 10) { fixture in
             _ = try await fixture.admin.createApp(name: "tram", timeZone: "UTC")
+            // The fixture numbers its subscribers itself.
+            _ = try await fixture.client.query(
+                "SELECT setval(pg_get_serial_sequence('pushfleet.subscriber', 'id'), 1000)")
             for (app, key) in [("ferry", key), ("tram", key + "-tram")] {
                 _ = try await fixture.admin.addIntakeKey(
                     app: app, hash: SHA256.hash(data: Array(key.utf8)), label: "pf_kkk")
@@ -55,12 +58,14 @@ import Threading
             let path = "/v1/apps/ferry/installations/u1"
             let stranger = await Self.call(service, "DELETE", path, key: nil)
             #expect(stranger.status == 401 && stranger.headers["www-authenticate"] == "Bearer")
-            #expect(await Self.call(service, "DELETE", path, key: "pf_" + String(repeating: "x", count: 43)).status == 401)
+            let unknown = "pf_" + String(repeating: "x", count: 43)
+            #expect(await Self.call(service, "DELETE", path, key: unknown).status == 401)
             #expect(await Self.call(service, "DELETE", path, key: Self.key + "-tram").status == 403)
-            #expect(try await fixture.count("SELECT count(*) FROM pushfleet.subscriber") == 10)
+            let before = try await fixture.count("SELECT count(*) FROM pushfleet.subscriber")
             #expect(await Self.call(service, "DELETE", path).status == 204)
             #expect(await Self.call(service, "DELETE", path).status == 204)
-            #expect(try await fixture.count("SELECT count(*) FROM pushfleet.subscriber") == 9)
+            let after = try await fixture.count("SELECT count(*) FROM pushfleet.subscriber")
+            #expect(before == 10 && after == 9)
         }
     }
 
@@ -119,7 +124,8 @@ import Threading
 
     @Test(
         arguments: [
-            "", "{}", "[]", "{\"events\": []}", "{\"events\": [1]}", "{\"events\": [{}], \"more\": 1}", "{\"events\": [{}],}",
+            "", "{}", "[]", "{\"events\": []}", "{\"events\": [1]}", "{\"events\": [{}], \"more\": 1}",
+            "{\"events\": [{}],}",
         ])
     func `A body that holds no event is refused`(body: String) async throws {
         try await Self.serve { service, _ in

@@ -18,7 +18,8 @@ package struct EventBatch: Sendable {
             throw ContentProblems([
                 Problem(
                     pointer: "", code: "json_invalid",
-                    message: "Line \(fault.line), column \(fault.column): \(fault.message)", remedy: "Correct the JSON.")
+                    message: "Line \(fault.line), column \(fault.column): \(fault.message)", remedy: "Correct the JSON."
+                )
             ])
         }
         let value = try JSONDecoder().decode(JSONValue.self, from: Data(body))

@@ -8,7 +8,7 @@ import Schema
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Checks database, schema, fleet and credentials; names a remedy for each fault.",
+        commandName: "doctor", abstract: "Checks database, schema, fleet and credentials, with remedies.",
         discussion: """
             Changes nothing. Credentials are checked where their files lie: run it on a worker's machine. --connect also
             looks up the providers' names, connects and sends each a request without a key.

@@ -85,7 +85,8 @@ enum DatabaseCheck {
             ? .ok(check, found)
             : .advice(
                 check, found,
-                remedy: "SELECT pid, query FROM pg_stat_activity ORDER BY xact_start; end it: pg_terminate_backend(pid)")
+                remedy: "SELECT pid, query FROM pg_stat_activity ORDER BY xact_start; end it: pg_terminate_backend(pid)"
+            )
     }
 
     /// Work is timed by the database's clock alone; providers judge tokens by their own, some seconds apart at most.

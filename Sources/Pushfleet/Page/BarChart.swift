@@ -11,7 +11,9 @@ struct BarChart {
     private static let width = 420
 
     var html: HTML {
-        guard !parts.isEmpty else { return "<section><h2>\(title)</h2><p class=\"empty\">Nothing counted yet.</p></section>" }
+        guard !parts.isEmpty else {
+            return "<section><h2>\(title)</h2><p class=\"empty\">Nothing counted yet.</p></section>"
+        }
         let rows = grouped
         let largest = max(1, rows.map { total($0.parts) }.max() ?? 1)
         let whole = max(1, total(parts))

@@ -50,8 +50,10 @@ struct CampaignPage {
     private var runs: HTML {
         let lines = figures.runs.map { line -> HTML in
             let a = line.accounting
-            let cells = [a.targeted, a.open, a.delivered, a.failed, a.unregistered, a.expired, a.cancelled, a.skipped, a.inDoubt]
-                .map { number -> HTML in "<td class=\"n\">\(grouped(number))</td>" }
+            let numbers = [
+                a.targeted, a.open, a.delivered, a.failed, a.unregistered, a.expired, a.cancelled, a.skipped, a.inDoubt,
+            ]
+            let cells = numbers.map { number -> HTML in "<td class=\"n\">\(grouped(number))</td>" }
             return """
                 <tr><th scope="row">\(Int(line.run))</th><td>\(line.status)</td><td>\(line.dueAt)</td>\
                 <td>\(line.closedAt ?? "-")</td>\(HTML(cells))</tr>
@@ -109,14 +111,14 @@ struct CampaignPage {
     }
 
     private var accounting: HTML {
-        let open = "\(grouped(sum(\.pending))) pending + \(grouped(sum(\.leased))) leased + \(grouped(sum(\.retrying))) retrying"
-        let over = [
+        let places = [
+            ("pending", sum(\.pending)), ("leased", sum(\.leased)), ("retrying", sum(\.retrying)),
             ("delivered", sum(\.delivered)), ("failed", sum(\.failed)), ("unregistered", sum(\.unregistered)),
             ("expired", sum(\.expired)), ("cancelled", sum(\.cancelled)), ("skipped", sum(\.skipped)),
             ("in doubt", sum(\.inDoubt)),
         ].map { "\(grouped($0.1)) \($0.0)" }.joined(separator: " + ")
         return """
-            <p>Accounting: \(grouped(sum(\.targeted))) targeted = \(open) + \(over).</p>
+            <p>Accounting: \(grouped(sum(\.targeted))) targeted = \(places).</p>
             <p>Accounting violations: \(Int(figures.violations)). Delivered means that the provider accepted it. Counts by \
             transport, language, reason and time are up to a minute behind while a run goes on.</p>
             """

@@ -15,7 +15,9 @@ struct HourChart {
     }
 
     var html: HTML {
-        guard let span else { return "<section><h2>Over time</h2><p class=\"empty\">Nothing counted yet.</p></section>" }
+        guard let span else {
+            return "<section><h2>Over time</h2><p class=\"empty\">Nothing counted yet.</p></section>"
+        }
         let step: Int64 = span.upperBound - span.lowerBound < Self.mostColumns ? 1 : 24
         let first = span.lowerBound / step
         let count = span.upperBound / step - first + 1

@@ -16,6 +16,7 @@ enum PageStyle {
         .figures { font-size: .82rem; }
         .figures th, .figures td { padding: .3rem .45rem; border-bottom: 1px solid #e6e9ef; }
         .figures thead th { color: #596273; vertical-align: bottom; }
+        .figures td { white-space: nowrap; }
         .n { text-align: right; white-space: nowrap; }
         .bars th { width: 12rem; font-weight: 400; padding: .2rem .5rem .2rem 0; overflow-wrap: anywhere; }
         .bars .n { width: 6rem; padding-left: .6rem; }
