@@ -44,14 +44,14 @@ extension AdminStore {
                 ARRAY(SELECT member.value FROM json_each_text(line.row) member),
                 line.row::text
             FROM (
-                SELECT row_to_json(shown) AS row
+                SELECT row_to_json(view_row) AS row
                 FROM (
                     SELECT *
                     FROM pushfleet_report.\(unescaped: view.rawValue)
                     WHERE \(unescaped: run != nil && view.isByRun ? "run_id =" : "0 <") \(run ?? 1)
                     \(unescaped: view.ending)
                     LIMIT \(limit)
-                ) shown
+                ) view_row
             ) line
             """, deadline: .seconds(60))
         return ViewRows(
