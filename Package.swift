@@ -62,7 +62,7 @@ let package = Package(
         .target(
             name: "Schema", dependencies: ["Postgres", "Logging"], exclude: ["Migrations"], swiftSettings: safe,
             plugins: ["EmbedMigrations"]),
-        .plugin(name: "EmbedMigrations", capability: .buildTool()),
+        .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "Sources/EmbedMigrations"),
         module("QueueStore", ["Domain", "Postgres", "Logging"]),
         module("Housekeeping", ["Domain", "Loops", "Logging", "ServiceLifecycle"]),
         module("Delivery", ["Domain", "Threading", "Logging", "ServiceLifecycle"]),
@@ -81,6 +81,14 @@ let package = Package(
             ],
             swiftSettings: safe),
 
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "Delivery", "QueueStore", "Transports", "Domain", "Postgres", "HTTP2", "Crypto", "Threading", "Logging",
+                "ServiceLifecycle", "ArgumentParser",
+            ],
+            swiftSettings: safe),
+
         // Tests. Each module's own, then whole processes.
         .target(
             name: "TestSupport",
@@ -94,6 +102,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "Crypto", "Threading", "Logging", "TestSupport"]),
         tests("PostgresTests", ["Postgres", "Threading", "Logging", "ServiceLifecycle", "TestSupport"]),
         tests("SchemaTests", ["Schema", "Postgres", "TestSupport"]),
+        tests("ModelTests", []),
         tests("DomainTests", ["Domain"], resources: [.copy("Fixtures")]),
         tests(
             "TransportsTests", ["Transports", "Domain", "HTTP2", "Crypto", "PlainHTTP", "Threading", "TestSupport"],
@@ -101,7 +110,7 @@ let package = Package(
         tests(
             "SimulatorTests", ["Simulator", "HTTP2", "PlainHTTP", "Crypto", "Threading", "Logging", "TestSupport"],
             resources: [.copy("Fixtures")]),
-        tests("ContentTests", ["Simulator", "Transports", "Domain"]),
+        tests("ContentTests", ["Simulator", "Transports", "Domain", "Crypto"]),
         tests("QueueStoreTests", ["QueueStore", "Domain", "Postgres", "Schema", "Threading", "TestSupport"]),
         tests(
             "DeliveryTests",

@@ -59,15 +59,18 @@ extension Worker {
         let age = known ? Duration.seconds(1) : .milliseconds(100)
         if let readAt = shards[shard]?.headsReadAt, readAt + age > clock.now { return }
         for lane in Lane.allCases {
-            shards[shard]?.heads[lane] = try await store.heads(of: shard, lane: lane, without: sated)
+            // First read, then assigned: written as one, the access to `shards` begins before the await and lasts
+            // through it, while other loops of this actor change it.
+            let heads = try await store.heads(of: shard, lane: lane, without: sated)
+            shards[shard]?.heads[lane] = heads
         }
         shards[shard]?.headsReadAt = clock.now
     }
 
     private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
         guard let number = shards[shard]?.nextClaimNumber() else { return false }
-        let asked = clock.now
         let claimed: ClaimedBatch?
+        let asked = clock.now
         do {
             claimed = try await store.claim(shard: shard, worker: identity, claimNumber: number, pairs: pairs)
         } catch {
@@ -75,7 +78,7 @@ extension Worker {
             shards[shard]?.noteGivenUp(number, at: clock.now)
             throw error
         }
-        metrics.claimed(lane: .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
+        metrics.claimed(lane: claimed?.terms.lane ?? .campaign, jobs: claimed?.size ?? 0, took: clock.now - asked)
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil
@@ -120,7 +123,8 @@ extension Worker {
         }
         var entries: [ContentVersion.ID: PreparedMessages.Entry] = [:]
         for version in versions {
-            entries[version] = try await message(version, route: route, transport: transport)
+            let entry = try await message(version, route: route, transport: transport)
+            entries[version] = entry
         }
         let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
         let jobs = try await store.jobs(of: claimed, attributes: messages.names)

@@ -31,7 +31,10 @@ extension Worker {
     func leave() async {
         // Shielded: cancellation must not lose the record of what already left.
         await Task {
-            for shard in shards.keys.sorted() { await flush(shard) }
+            for _ in 0..<2 {
+                for shard in shards.keys.sorted() { await flush(shard) }
+                if held.values.allSatisfy({ $0.unrecorded.isEmpty }) { break }
+            }
             for batch in order.compactMap({ held[$0] }) {
                 giveBackSoon(batch.claimed, begun: batch.isRecorded ? 0 : batch.begun, notBefore: nil)
                 remove(batch)

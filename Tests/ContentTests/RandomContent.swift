@@ -24,7 +24,7 @@ enum Effort {
 
     static func iterations(_ usual: Int) -> Int { number("PUSHFLEET_FUZZ_ITERATIONS").map { Int($0) } ?? usual }
 
-    static var subscribers: Int { number("PUSHFLEET_PROPERTY_SUBSCRIBERS").map { Int($0) } ?? 100_000 }
+    static var subscribers: Int { number("PUSHFLEET_PROPERTY_SUBSCRIBERS").map { Int($0) } ?? 10_000 }
 
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }

@@ -81,10 +81,6 @@ import Testing
             environment: ["PUSHFLEET_DATABASE_URL": "postgresql://ann@127.0.0.1:1/push"], status: 3,
             names: ["cannot connect to PostgreSQL at 127.0.0.1:1", "PUSHFLEET_DATABASE_URL"]),
         Case(
-            testDescription: "unreachable database of a role", arguments: ["run", "--roles", "janitor"],
-            environment: ["PUSHFLEET_DATABASE_URL": "postgresql://ann@127.0.0.1:1/push"], status: 3,
-            names: ["cannot connect to PostgreSQL at 127.0.0.1:1", "PUSHFLEET_DATABASE_URL"]),
-        Case(
             testDescription: "database URL that is none", arguments: ["app", "list"],
             environment: ["PUSHFLEET_DATABASE_URL": "postgresql://a:b:c"], status: 3,
             names: ["invalid integer value", "port", "PUSHFLEET_DATABASE_URL"]),

@@ -8,6 +8,7 @@ final class Child: Sendable {
         /// A signal ended it, and `status` is its number.
         var bySignal: Bool
         static let killed = Exit(status: SIGKILL, bySignal: true)
+        static let terminated = Exit(status: SIGTERM, bySignal: true)
         static let done = Exit(status: 0, bySignal: false)
     }
 

@@ -98,7 +98,11 @@ import Testing
         }
         #expect(await victim.exit() == .killed, "\(row): \(victim.errors.suffix(2000))")
         for other in others { other.signal(SIGTERM) }
-        for other in others { #expect(await other.exit() == .done, "\(row): \(other.errors.suffix(2000))") }
+        for other in others {
+            // The signal may find a process that has not come as far as to drain: nothing is its own yet.
+            let exit = await other.exit()
+            #expect(exit == .done || exit == .terminated, "\(row): \(exit) \(other.errors.suffix(2000))")
+        }
     }
 
     private static func expectPromises(_ row: Case, _ run: Run.ID, _ site: Site) async throws {
@@ -111,7 +115,8 @@ import Testing
             #expect(sent.count == site.subscribers, "\(row)")
         case .assumeSent:
             #expect(accounting.delivered + accounting.inDoubt == site.subscribers, "\(row)")
-            #expect(accounting.inDoubt > 0, "\(row)")
+            // Killed right after a flush it may hold nothing unanswered; between a send and its answer it does.
+            if row.point == .afterSend { #expect(accounting.inDoubt > 0, "\(row)") }
             #expect(sent.values.allSatisfy { $0 == 1 }, "\(row)")
         }
     }

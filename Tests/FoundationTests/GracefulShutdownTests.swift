@@ -66,7 +66,10 @@ import Threading
             }
             #expect(result)
             await #expect(throws: CancellationError.self) {
-                try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(3600)) }
+                try await cancelWhenGracefulShutdown {
+                    await Wakeup().wait(until: .now + .seconds(3600))
+                    try Task.checkCancellation()
+                }
             }
             #expect(!Task.isCancelled)
         }

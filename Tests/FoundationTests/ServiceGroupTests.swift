@@ -118,7 +118,10 @@ import Threading
         let waiting = Closure {
             kill(getpid(), SIGTERM)
             try await cancelWhenGracefulShutdown { try await gracefulShutdown() }
-            try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(3600)) }
+            try await cancelWhenGracefulShutdown {
+                await Wakeup().wait(until: .now + .seconds(3600))
+                try Task.checkCancellation()
+            }
         }
         try await ServiceGroup(
             services: [obedient("pool"), waiting], gracefulShutdownSignals: [.sigterm], logger: logger

@@ -145,9 +145,21 @@ import Testing
             _ = try await queue.client.query("UPDATE pushfleet.subscriber SET state = 3 WHERE id = 4")
             let found = try await queue.admin.largestValues(app: "ferry", attributes: ["n", "name", "none"])
             #expect(found == ["n": "1234567", "name": "\"\"\"\""])
+            let some = try await queue.admin.largestValues(
+                app: "ferry", audience: .not(.externalID(["u2"])), attributes: ["n", "name"])
+            #expect(some == ["n": "1234567", "name": "abcdef"])
             let known = try #require(
                 try await queue.admin.subscriberForPreview(app: "ferry", id: 2, attributes: ["n", "name", "none"]))
             #expect(known.attributes == ["n": "true", "name": "\"\"\"\""] && known.address.text == "token-2")
+            _ = try await queue.client.query(
+                """
+                UPDATE pushfleet.subscriber SET transport = 3, service = 4, p256dh = 'p', auth = 'a', vapid_credential = 7
+                WHERE id = 2
+                """)
+            let browser = try #require(
+                try await queue.admin.subscriberForPreview(app: "ferry", id: 2, attributes: []))
+            #expect(browser.transport == .webpush && browser.service == 4)
+            #expect(browser.address.vapidKey == .init(7) && browser.address.auth == "a")
             #expect(try await queue.admin.subscriberForPreview(app: "ferry", id: 99, attributes: []).map(\.id) == nil)
         }
     }

@@ -116,6 +116,20 @@ import Testing
         #expect(settings.shares.keys.sorted() == ["e500"])
     }
 
+    @Test func `a share can be one provider's alone`() throws {
+        let faults = "fcm-e503=100%,webpush-unregistered=100%"
+        #expect(try Scenario(faults: faults).send(Scenario.message("t")).response?.status == 503)
+        #expect(try PushSender(faults: faults).push("t").response?.status == 410)
+        #expect(try APNsScenario(faults: faults).send().response?.status == 200)
+        #expect(try Scenario(faults: "webpush-e503=100%").send(Scenario.message("t")).response?.status == 200)
+        var settings = FaultSettings(seed: 1)
+        try settings.change(faults + ",fcm-transient=2%")
+        #expect(settings.shares.keys.sorted() == ["fcm-e503", "fcm-transient", "webpush-unregistered"])
+        try settings.change("none")
+        #expect(settings.shares.isEmpty)
+        #expect(throws: FaultSyntaxError.self) { try settings.change("fcm-nothing=1%") }
+    }
+
     @Test func `a script changes settings at its moments`() throws {
         let scenario = try Scenario()
         scenario.state.script = try FaultScript(

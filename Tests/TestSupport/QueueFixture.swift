@@ -30,7 +30,8 @@ package struct QueueFixture: Sendable {
         }
     }
 
-    private static func make(
+    /// For a test that breaks the accounting on purpose, and so proves nothing at its end.
+    package static func make(
         _ database: TemporaryDatabase, _ client: PostgresClient, subscribers: Int, _ checkpoints: Checkpoints
     ) async throws -> QueueFixture {
         let admin = AdminStore(client)

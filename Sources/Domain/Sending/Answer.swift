@@ -17,4 +17,14 @@ package enum Answer: Equatable, Sendable {
     case wrongProject(Reason)
     /// Endpoint, method or protocol of ours: the job waits, health shows it.
     case config(Reason)
+
+    /// nil when delivered.
+    package var reason: Reason? {
+        switch self {
+        case .delivered: nil
+        case .unregistered(let reason, _), .refused(let reason), .retry(let reason, _), .slowDown(let reason, _),
+            .credential(let reason), .wrongProject(let reason), .config(let reason):
+            reason
+        }
+    }
 }

@@ -20,10 +20,12 @@ package struct PreviewRecipient: Sendable {
     package var remainingSeconds: Int64
     /// Seconds since 1970.
     package var now: Int64
+    /// Web Push: whose push service it is, as routes have it; 0 = unknown.
+    package var service: Int16
 
     package init(
         identity: JobIdentity, address: Address, language: String?, attributes: [String: String],
-        remainingSeconds: Int64, now: Int64
+        remainingSeconds: Int64, now: Int64, service: Int16 = 0
     ) {
         self.identity = identity
         self.address = address
@@ -31,6 +33,7 @@ package struct PreviewRecipient: Sendable {
         self.attributes = attributes
         self.remainingSeconds = remainingSeconds
         self.now = now
+        self.service = service
     }
 
     package func job(of content: ContentVersion) -> OutgoingJob {
@@ -45,7 +48,7 @@ package struct RequestPreview: Sendable {
     package var url: String
     /// In the order in which they are sent; what is secret reads `<…>`.
     package var headers: [(name: String, value: String)]
-    /// What the provider gets; for Web Push what the browser gets, before encryption.
+    /// What the provider gets; for Web Push what the browser reads, before encryption.
     package var body: String
     /// What counts towards the transport's limit.
     package var bytes: Int

@@ -18,11 +18,13 @@ package struct HTTP2ServerConfiguration: Sendable {
     package var settingsDelay: Duration
     /// Without it, the TLS handshake succeeds and chooses no protocol, as servers of HTTP/1.1 do.
     package var offersHTTP2: Bool
+    /// What its GOAWAY frames carry (RFC 9113 §6.8).
+    package var goAwayDebugData: [UInt8]
 
     package init(
         host: String = "127.0.0.1", port: UInt16 = 0, certificateFile: String, keyFile: String,
         maxConcurrentStreams: UInt32 = 100, initialWindow: UInt32 = 1 << 20, maxBody: Int = 1 << 20,
-        settingsDelay: Duration = .zero, offersHTTP2: Bool = true
+        settingsDelay: Duration = .zero, offersHTTP2: Bool = true, goAwayDebugData: [UInt8] = []
     ) {
         self.host = host
         self.port = port
@@ -33,5 +35,6 @@ package struct HTTP2ServerConfiguration: Sendable {
         self.maxBody = maxBody
         self.settingsDelay = settingsDelay
         self.offersHTTP2 = offersHTTP2
+        self.goAwayDebugData = goAwayDebugData
     }
 }

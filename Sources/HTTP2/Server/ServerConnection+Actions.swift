@@ -95,7 +95,7 @@ extension ServerConnection {
         let last = min(stream, lastAccepted ?? stream)
         lastAccepted = last
         let flags = UInt8(NGHTTP2_FLAG_NONE.rawValue)
-        nghttp2_submit_goaway(session, flags, last, NGHTTP2_NO_ERROR.rawValue, nil, 0)
+        nghttp2_submit_goaway(session, flags, last, NGHTTP2_NO_ERROR.rawValue, debugData, debugData.count)
     }
 }
 

@@ -13,6 +13,8 @@ final class ServerConnection {
     let channel: TLSChannel
     let handler: @Sendable (HTTP2ServerRequest) -> HTTP2ServerAction
     let maxBody: Int
+    /// What its GOAWAY frames carry.
+    let debugData: [UInt8]
     /// Answers to give later; the loop keeps the time.
     var later: [(delay: Duration, stream: Int32, response: HTTP2ServerResponse)] = []
 
@@ -47,6 +49,7 @@ final class ServerConnection {
         self.channel = channel
         self.handler = handler
         maxBody = configuration.maxBody
+        debugData = configuration.goAwayDebugData
         let context = Unmanaged.passUnretained(self).toOpaque()
         let code = nghttp2_session_server_new(&handle, callbacks.pointer, context)
         precondition(code == 0, "out of memory for an HTTP/2 session")

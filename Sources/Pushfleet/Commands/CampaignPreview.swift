@@ -8,9 +8,9 @@ struct CampaignPreview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "preview", abstract: "Shows what would be sent to each platform, headers and body.",
         discussion: """
-            Made by the renderer that sends. With --subscriber the database gives language and attributes, and the address
-            of the platform that it has; with --language somebody is made up who has no attributes. Secrets in headers are
-            left out.
+            Made by the renderer that sends. With --subscriber the database gives language, attributes and address, and
+            only that subscriber's platform is shown; with --language somebody is made up for each, who has no attributes.
+            Secrets in headers are left out. Of Web Push the text is shown that the browser reads.
 
             EXAMPLE
               pushfleet campaign preview winter.json --language pt-BR
@@ -41,6 +41,7 @@ struct CampaignPreview: AsyncParsableCommand {
             let requests = try requests(reading, for: known)
             if output.json { return writeOutput(try exactJSONLine(requests)) }
             for request in requests { writeOutput(request.text) }
+            if requests.isEmpty { writeOutput("nothing is sent: \(Reason.webSilent.name)\n") }
         }
     }
 
@@ -69,16 +70,17 @@ struct CampaignPreview: AsyncParsableCommand {
         let campaign = reading.campaign
         let language = known?.language ?? language
         return try reading.messages.flatMap { pointer, message in
-            let channel = reading.faces.channels.first { $0.id == message.presentation.channelId }
-            let content = ContentVersion(id: .init(0), message: message, delivery: campaign.delivery, channel: channel)
+            let content = ContentVersion(
+                id: .init(0), message: message, delivery: campaign.delivery,
+                channel: reading.faces.channel(of: message))
             return try reading.faces.previews.compactMap { face -> PreviewedRequest? in
-                if campaign.target != nil, face.transport != .fcm { return nil }
+                if let only = campaign.target == nil ? known?.transport : .fcm, face.transport != only { return nil }
                 let recipient = PreviewRecipient(
                     identity: JobIdentity(run: .init(0), number: known?.id ?? 0),
                     address: address(face.transport, known, campaign.target), language: language,
                     attributes: known?.attributes ?? [:],
                     remainingSeconds: Int64(campaign.delivery.ttlSeconds ?? 2_419_200),
-                    now: Int64(Date().timeIntervalSince1970))
+                    now: Int64(Date().timeIntervalSince1970), service: known?.service ?? 0)
                 guard let preview = try face.preview(of: content, for: recipient) else { return nil }
                 return PreviewedRequest(
                     face.transport, preview,
@@ -88,16 +90,20 @@ struct CampaignPreview: AsyncParsableCommand {
         }
     }
 
-    /// The subscriber's own where it is of that transport; else a made-up one.
+    /// The subscriber's own; without one, made up.
     private func address(
         _ transport: TransportKind, _ known: SubscriberForPreview?, _ target: ProviderTarget?
     ) -> Address {
         if let target { return Address(text: target.address) }
-        if let known, known.transport == transport { return known.address }
+        if let known { return known.address }
         switch transport {
         case .fcm: return Address(text: "<registration token>")
         case .apns: return Address(text: String(repeating: "0", count: 64), environment: .production)
-        case .webpush: return Address(text: "https://push.example/subscription")
+        case .webpush:
+            // Keys that are well-formed, and nobody's: the base point of P-256 and zeros.
+            let point = "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"
+            return Address(
+                text: "https://push.example/subscription", p256dh: point, auth: String(repeating: "A", count: 22))
         }
     }
 }

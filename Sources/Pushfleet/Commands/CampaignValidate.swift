@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import QueueStore
+import Transports
 
 struct CampaignValidate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +9,8 @@ struct CampaignValidate: AsyncParsableCommand {
         discussion: """
             Weighs each language on each transport, placeholders by their fallbacks. With --audience the database is asked
             besides: the app's channels, template and FCM mode are taken, and each language is weighed once more with the
-            longest value of each attribute that any of the app's subscribers has.
+            longest value of each attribute that any of the app's subscribers has. A warning is no fault: such a message is
+            sent.
 
             EXAMPLE
               pushfleet campaign validate winter.json --json
@@ -16,7 +18,8 @@ struct CampaignValidate: AsyncParsableCommand {
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Also weigh with the longest values that subscribers have; needs the database.") var audience = false
+    @Flag(help: "Also weigh with the longest values that subscribers of its audience have; needs the database.")
+    var audience = false
     @Argument(help: "The campaign file.") var file: String
 
     func run() async throws {
@@ -44,7 +47,11 @@ struct CampaignValidate: AsyncParsableCommand {
             var reading = reading
             try await reading.complete(from: store)
             let names = Set(reading.messages.flatMap(\.message.placeholderNames)).sorted()
-            return (reading, try await store.largestValues(app: reading.campaign.app, attributes: names))
+            return (
+                reading,
+                try await store.largestValues(
+                    app: reading.campaign.app, audience: reading.campaign.audience, attributes: names)
+            )
         }
     }
 }
@@ -52,6 +59,7 @@ struct CampaignValidate: AsyncParsableCommand {
 /// What `campaign validate --json` prints.
 struct ValidationReport: Encodable {
     struct Fault: Encodable { let pointer, code, message, remedy: String }
+    struct Warning: Encodable { let pointer, code, message, remedy: String }
     struct Size: Encodable {
         let transport, language: String
         let bytes, limit: Int
@@ -65,6 +73,7 @@ struct ValidationReport: Encodable {
 
     var valid = true
     var problems: [Fault] = []
+    var warnings: [Warning] = []
     var sizes: [Size] = []
 
     mutating func add(_ found: ContentProblems) {
@@ -84,12 +93,24 @@ struct ValidationReport: Encodable {
                         transport: size.transport.name, language: size.language ?? "-", bytes: size.bytes,
                         limit: size.limit, audienceBytes: filled?[index].bytes,
                         variant: Self.variant(pointer, reading.campaign)))
+                warn(max(size.bytes, filled?[index].bytes ?? 0), size, pointer)
             }
         }
         for index in sizes.indices {
             let same = sizes.filter { $0.transport == sizes[index].transport }
             sizes[index].largest = sizes[index].bytes == same.map(\.bytes).max()
         }
+    }
+
+    /// - Parameter bytes: the most that is known of it.
+    private mutating func warn(_ bytes: Int, _ size: SizeReport, _ pointer: String) {
+        guard size.transport == .webpush, bytes > WebPushMessageMeter.bridgeBytes, bytes <= size.limit else { return }
+        warnings.append(
+            Warning(
+                pointer: size.language.map { "\(pointer)/content/\($0)" } ?? pointer, code: "webpush_bridge",
+                message: "Firefox for Android may not get \(bytes) bytes; its bridge takes "
+                    + "\(WebPushMessageMeter.bridgeBytes).",
+                remedy: "Shorten the text or the data by \(bytes - WebPushMessageMeter.bridgeBytes) bytes."))
     }
 
     private static func variant(_ pointer: String, _ campaign: CampaignFile) -> String? {
@@ -113,6 +134,7 @@ struct ValidationReport: Encodable {
             }
             text += table.text
         }
+        for warning in warnings { text += "warning: \(warning.pointer): \(warning.message) \(warning.remedy)\n" }
         if !valid {
             text +=
                 describe(

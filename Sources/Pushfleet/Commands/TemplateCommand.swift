@@ -64,7 +64,7 @@ struct TemplateSave: AsyncParsableCommand {
         var delivery = DeliveryOptions()
         delivery.fcmMode = settings.fcmMode
         let transports = Set(TransportKind.allCases).subtracting(message.silent ? [.webpush] : [])
-        let problems = ContentFaces(channels: settings.channels).sizes(of: message, delivery: delivery)
+        let problems = ContentFaces(settings).sizes(of: message, delivery: delivery)
             .narrowed(to: transports, target: nil).filter { $0.bytes > $0.limit }
             .map { size in
                 Problem(

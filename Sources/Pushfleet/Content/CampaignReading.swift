@@ -37,10 +37,7 @@ struct CampaignReading {
         campaign = try await store.resolvingTemplate(of: campaign)
         let settings = try await store.contentSettings(app: campaign.app)
         if campaign.delivery.fcmMode == nil { campaign.delivery.fcmMode = settings.fcmMode }
-        faces.channels = settings.channels
-        let firebase = settings.credentials.first { $0.transport == .fcm }
-        faces.projectID = firebase?.projectID
-        faces.fcmEndpoint = firebase?.endpoint
+        faces = ContentFaces(settings)
     }
 
     /// - Throws: `ContentProblems` where the message, with what the app says, does not fit.
@@ -74,7 +71,7 @@ struct CampaignReading {
     }
 
     /// Browsers show something or nothing at all: a silent message is not sent to them.
-    private func transports(of message: Message) -> Set<TransportKind> {
+    func transports(of message: Message) -> Set<TransportKind> {
         if campaign.target != nil { return [.fcm] }
         let reachable = campaign.audience?.transports ?? Set(TransportKind.allCases)
         return message.silent ? reachable.subtracting([.webpush]) : reachable

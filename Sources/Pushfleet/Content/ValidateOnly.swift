@@ -43,9 +43,9 @@ struct ValidateOnly {
         _ message: Message, _ language: String?, _ reading: CampaignReading, _ recipient: SubscriberForPreview,
         through transport: FCMTransport
     ) async throws -> CampaignCheck.Row {
-        let channel = reading.faces.channels.first { $0.id == message.presentation.channelId }
         let content = ContentVersion(
-            id: .init(0), message: message, delivery: reading.campaign.delivery, channel: channel)
+            id: .init(0), message: message, delivery: reading.campaign.delivery,
+            channel: reading.faces.channel(of: message))
         let prepared = try transport.prepare(content)
         let job = OutgoingJob(
             ticket: Ticket(batch: 0, ordinal: 0), identity: JobIdentity(run: .init(0), number: recipient.id),
@@ -60,20 +60,15 @@ struct ValidateOnly {
         guard let result = await results.first(where: { _ in true }) else { throw CancellationError() }
         let isAccepted = if case .answered(.delivered) = result.fate { true } else { false }
         return CampaignCheck.Row(
-            language: result.language ?? language ?? "-", status: Int(result.status ?? 0),
+            transport: .fcm, credential: credential.name, language: result.language ?? language ?? "-",
+            status: Int(result.status ?? 0),
             answer: isAccepted ? "accepted" : Self.name(of: result.fate), accepted: isAccepted)
     }
 
     private static func name(of fate: SendResult.Fate) -> String {
         switch fate {
         case .notSent(let reason), .mayHaveLeft(let reason): reason.name
-        case .answered(let answer):
-            switch answer {
-            case .delivered: "accepted"
-            case .unregistered(let reason, _), .refused(let reason), .retry(let reason, _), .slowDown(let reason, _),
-                .credential(let reason), .wrongProject(let reason), .config(let reason):
-                reason.name
-            }
+        case .answered(let answer): answer.reason?.name ?? "accepted"
         }
     }
 }

@@ -13,6 +13,7 @@ struct RunReport: Encodable {
     var auditProblems: [String]?
     var reasons: [Share]
     var languages: [Share]
+    var transports: [Share]
     /// Of its app: why it may stand still.
     var pausedCredentials: [CredentialRecord]
     var variants: [VariantResult]
@@ -33,6 +34,7 @@ struct RunReport: Encodable {
             accountingViolations: try await store.violations(),
             auditProblems: audit ? try await store.audit(run) : nil,
             reasons: try await store.reasons(of: run), languages: try await store.languages(of: run),
+            transports: try await store.transports(of: run),
             pausedCredentials: try await store.pausedCredentials(of: run),
             variants: try await store.variants(of: run), revisions: try await store.revisions(of: run),
             plan: try await store.storedPlan(of: run))
@@ -51,7 +53,9 @@ struct RunReport: Encodable {
         }
         var served = TextTable(["LANGUAGE SERVED", "OUTCOME", "JOBS"], right: [2])
         for share in languages { served.add([share.name, share.outcome, grouped(share.jobs)]) }
-        text += outcomes.text + "\n" + served.text + "\n"
+        var ways = TextTable(["TRANSPORT", "OUTCOME", "JOBS"], right: [2])
+        for share in transports { ways.add([share.name, share.outcome, grouped(share.jobs)]) }
+        text += [outcomes, served, ways].map { $0.text + "\n" }.joined()
         text += tested + compared
         text += "targeted \(a.targeted) = pending \(a.pending) + leased \(a.leased) + retrying \(a.retrying)"
         text += " + delivered \(a.delivered) + failed \(a.failed) + unregistered \(a.unregistered)"

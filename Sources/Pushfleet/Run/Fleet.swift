@@ -9,6 +9,7 @@ import QueueStore
 import Scheduling
 import Schema
 import ServiceLifecycle
+import Threading
 
 /// Puts the chosen roles together and runs them in one process.
 struct Fleet {
@@ -20,7 +21,7 @@ struct Fleet {
         let logger = Logger(label: "pushfleet")
         let database = options.database.configuration
         let control = PostgresClient(database, connections: 1, logger: logger)
-        try await SchemaCheck.require(control, logger: logger)
+        try await requireSchema(control, logger)
         let roles = Set(options.roleNames)
         let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
@@ -42,6 +43,23 @@ struct Fleet {
             services: services, gracefulShutdownSignals: [.sigterm, .sigint],
             maximumGracefulShutdownDuration: .seconds(options.drainLimit + 10), logger: logger)
         try await group.run()
+    }
+
+    /// A process that starts during an outage starts in earnest when it ends.
+    private func requireSchema(_ client: PostgresClient, _ logger: Logger) async throws {
+        var wait = Duration.milliseconds(200)
+        while true {
+            do {
+                return try await SchemaCheck.require(client, logger: logger)
+            } catch {
+                guard let fault = error as? PostgresError, fault.isTransient else { throw error }
+                logger.warning(
+                    "waiting for the database",
+                    metadata: ["error": "\(fault)", "remedy": "check --database, PUSHFLEET_DATABASE_URL or PG*"])
+                await Wakeup().wait(until: .now + wait)
+                wait = min(wait * 2, .seconds(2))
+            }
+        }
     }
 
     private func worker(_ database: PostgresConfiguration, _ watch: Watch, _ logger: Logger) throws -> [any Service] {

@@ -91,6 +91,24 @@ extension AdminStore {
                 """, deadline: .seconds(300)))
     }
 
+    /// Outcomes of a run by transport: that which the subscribers have now.
+    package func transports(of run: Run.ID) async throws -> [Share] {
+        let rows = try await client.query(
+            """
+            SELECT d.outcome, s.transport, count(*)
+            FROM pushfleet.delivery d
+            JOIN pushfleet.subscriber s ON s.shard = d.shard AND s.id = d.subscriber_id
+            WHERE d.run_id = \(run.rawValue)
+            GROUP BY d.outcome, s.transport
+            ORDER BY s.transport, count(*) DESC
+            """, deadline: .seconds(300))
+        return rows.map {
+            Share(
+                outcome: Outcome(rawValue: $0.int16(0))?.name ?? "unknown",
+                name: TransportKind(rawValue: $0.int16(1))?.name ?? "unknown", jobs: $0.int64(2))
+        }
+    }
+
     private func shares(_ rows: PostgresRows) -> [Share] {
         rows.map {
             Share(

@@ -59,8 +59,9 @@ extension AdminStore {
             guard !within.contains(name) else {
                 throw AdminError("audience: the segment '\(name)' stands on itself; change it: pushfleet segment set")
             }
-            known[name] = try await writtenOut(
+            let audience = try await writtenOut(
                 try await segment(name, of: app), app: app, within: within.union([name]))
+            known[name] = audience
         }
         return audience.writingOut(known)
     }

@@ -41,18 +41,18 @@ extension PostgresTimestamp {
 
 extension PostgresQuery {
     /// The groups that are due, once they fill a batch or wait for a second: a batch for every straggler would be a row
-    /// queue.
+    /// queue. Those of a paused run do not count towards the limit, or they would hold up everybody's.
     static func dueRetries(of shard: Shard) -> PostgresQuery {
         """
         SELECT due.run_id, due.route_id, due.expires_at, due.content_version, count(*) AS n
         FROM (
             SELECT retry.run_id, retry.route_id, retry.expires_at, retry.content_version, retry.due_at
             FROM pushfleet.retry
+            JOIN pushfleet.run ON run.id = retry.run_id AND run.status = 1
             WHERE retry.shard = \(shard.rawValue) AND retry.due_at <= now()
             ORDER BY retry.due_at
             LIMIT 50000
         ) due
-        JOIN pushfleet.run ON run.id = due.run_id AND run.status = 1
         WHERE due.expires_at > now()
         GROUP BY due.run_id, due.route_id, due.expires_at, due.content_version
         HAVING count(*) >= 100 OR min(due.due_at) < now() - interval '1 s'

@@ -20,7 +20,8 @@ struct RebatchStatement {
                 AND retry.expires_at = \(group.expiresAt)
                 AND retry.content_version = \(group.contentVersion)
                 AND retry.due_at <= now()
-            ORDER BY retry.number
+            -- By the index on due_at: those that are not due yet, which may be many, are not read.
+            ORDER BY retry.due_at
             LIMIT (
                 -- Of a throttled run no more than a second's worth.
                 SELECT least(\(limit), throttled.rate) FROM pushfleet.run throttled WHERE throttled.id = \(group.run)

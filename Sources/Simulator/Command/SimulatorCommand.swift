@@ -11,7 +11,9 @@ struct SimulatorCommand: AsyncParsableCommand {
         discussion: """
             Makes certificates and service account keys in the state directory, prints where they are, and answers until
             SIGTERM or SIGINT. Tokens decide their own fate by how they begin (dead-, e503-once-, stall-, …); others by
-            the shares of --fault. APNs' device tokens decide theirs in hexadecimal digits, which GET /admin/apns lists. GET /admin/counts tells what arrived.
+            the shares of --fault, of one provider alone with fcm- or webpush- before the name, and apns- before a reason of
+            Apple's. APNs' device tokens decide theirs in hexadecimal digits, which GET /admin/apns lists. GET /admin/counts
+            tells what arrived.
 
             Example:
               pushfleet-simulator --state /tmp/simulator --fault 'e503=0.5%,unregistered=1%' --latency 20ms±10ms
@@ -38,7 +40,7 @@ struct SimulatorCommand: AsyncParsableCommand {
     @Option(help: "Time until an answer: 20ms, 20ms±10ms, or 20ms/150ms for median and 99th percentile.")
     var latency = "0ms"
 
-    @Option(help: "Faults as shares of all sends, 'e503=0.5%,goaway=1/20000'; may be repeated.")
+    @Option(help: "Faults as shares of all sends, 'e503=0.5%,fcm-goaway=1/20000'; may be repeated.")
     var fault: [String] = []
 
     @Option(help: "File of changes to make while running, one a line: '@10000 e503=20%' or '30s none'.")

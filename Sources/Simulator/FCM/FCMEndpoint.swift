@@ -89,7 +89,7 @@ struct FCMEndpoint: Sendable {
         outcome.id = reader.request.id.map { reader.scanner.content($0) }
         outcome.fault =
             Fault.asked(by: text, attempts: attempts)
-            ?? state.faults.rates.draw(device: device, attempts: attempts)
+            ?? state.faults.drawFCM(device: device, attempts: attempts)
         outcome.isValidation = reader.request.parts.contains(.validateOnly)
         outcome.isAccepted = outcome.fault?.isAccepted ?? true
         if outcome.isAccepted, !outcome.isValidation { accept(device, reader, &state) }

@@ -94,7 +94,7 @@ struct PushServiceEndpoint: Sendable {
         }
         let fault =
             Fault.asked(by: path.token[...], attempts: attempts)
-            ?? state.faults.rates.draw(device: device, attempts: attempts)
+            ?? state.faults.drawWebPush(device: device, attempts: attempts)
         if fault?.isAccepted ?? true { accept(read, push, path, device, &state) }
         guard let fault else {
             finish(outcome, at: now, &state)

@@ -67,7 +67,21 @@ struct APNsRendering {
         return path
     }
 
-    private static func fields(of job: OutgoingJob, _ message: APNsPreparedMessage, _ now: Instant) -> [HTTP2Field] {
+    /// What requests of one message share. Apple asks that the token stay out of the compression table.
+    /// - Parameter topic: the key's, without a push type's suffix.
+    static func sharedFields(
+        of message: APNsPreparedMessage, topic: String, authorization: String
+    ) -> [HTTP2Field] {
+        [
+            HTTP2Field("authorization", authorization),
+            HTTP2Field("apns-topic", topic + message.pushType.topicSuffix, noIndex: false),
+            HTTP2Field("apns-push-type", message.pushType.rawValue, noIndex: false),
+            HTTP2Field("apns-priority", message.priority, noIndex: false),
+        ]
+    }
+
+    /// What one request has of its own.
+    static func fields(of job: OutgoingJob, _ message: APNsPreparedMessage, _ now: Instant) -> [HTTP2Field] {
         let identity = job.identity.text
         let expiration: [UInt8]
         switch message.expiration {

@@ -99,14 +99,11 @@ package final class APNsTransport: Transport {
         }
     }
 
-    /// What requests with this token share. Apple asks that the token stay out of the compression table.
+    /// What requests with this token share.
     func shared(_ message: APNsPreparedMessage, _ token: TokenState.Installed) -> HTTP2FieldBlock {
-        HTTP2FieldBlock([
-            HTTP2Field("authorization", "bearer \(token.token.text)"),
-            HTTP2Field("apns-topic", source.key.topic + message.pushType.topicSuffix, noIndex: false),
-            HTTP2Field("apns-push-type", message.pushType.rawValue, noIndex: false),
-            HTTP2Field("apns-priority", message.priority, noIndex: false),
-        ])
+        HTTP2FieldBlock(
+            APNsRendering.sharedFields(
+                of: message, topic: source.key.topic, authorization: "bearer \(token.token.text)"))
     }
 
     // MARK: The provider token

@@ -44,18 +44,19 @@ final class WebPushOrigin: Sendable {
                         generation: entry.generation, token: try VAPIDToken(for: audience, key: entry.key, now: now))
                 }
             if let block = signed.blocks[urgency] { return block }
-            let block = HTTP2FieldBlock(fields(signed.token, urgency))
+            let block = HTTP2FieldBlock(Self.fields(signed.token.authorization, urgency, service))
             signed.blocks[urgency] = block
             known[id] = signed
             return block
         }
     }
 
-    private func fields(
-        _ token: VAPIDToken, _ urgency: WebPushPreparedMessage.Headers.Urgency
+    /// What requests under one key and urgency share.
+    static func fields(
+        _ authorization: String, _ urgency: WebPushPreparedMessage.Headers.Urgency, _ service: WebPushService
     ) -> [HTTP2Field] {
         var fields = [
-            HTTP2Field("authorization", token.authorization, noIndex: false),
+            HTTP2Field("authorization", authorization, noIndex: false),
             HTTP2Field("content-encoding", "aes128gcm", noIndex: false),
             HTTP2Field("content-type", "application/octet-stream", noIndex: false),
             HTTP2Field("urgency", urgency.rawValue, noIndex: false),

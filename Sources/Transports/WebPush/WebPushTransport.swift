@@ -119,7 +119,7 @@ package final class WebPushTransport: Transport {
                 let body = try sealed(job, of: message, body: index)
                 let place = try place(for: endpoint, job.address.vapidKey, message.headers, now, &submissions)
                 let id = WebPushRequestID(ticket: job.ticket, body: index)
-                let fields = fields(of: job, message.headers)
+                let fields = message.headers.fields(of: job, service)
                 submissions[place].origin.begin(1)
                 submissions[place].requests.append(
                     HTTP2Request(id: id.rawValue, path: endpoint.path, fields: fields, body: body))
@@ -181,14 +181,15 @@ package final class WebPushTransport: Transport {
             throw Refusal(.credential(.credentialUnusable))
         }
     }
+}
 
-    private func fields(of job: OutgoingJob, _ headers: WebPushPreparedMessage.Headers) -> [HTTP2Field] {
+extension WebPushPreparedMessage.Headers {
+    /// What one request has of its own (RFC 8030 §5).
+    func fields(of job: OutgoingJob, _ service: WebPushService) -> [HTTP2Field] {
         var life = min(max(job.remainingSeconds, service.smallestTTL), 2_419_200)
-        if let longest = headers.longestLife { life = min(life, max(longest, service.smallestTTL)) }
+        if let longestLife { life = min(life, max(longestLife, service.smallestTTL)) }
         var digits: [UInt8] = []
         Decimal.append(life, to: &digits)
-        return [
-            HTTP2Field("ttl", digits), HTTP2Field("topic", headers.topic ?? WebPushTopic.of(job.identity.text)),
-        ]
+        return [HTTP2Field("ttl", digits), HTTP2Field("topic", topic ?? WebPushTopic.of(job.identity.text))]
     }
 }

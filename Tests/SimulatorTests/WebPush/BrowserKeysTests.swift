@@ -18,7 +18,19 @@ import Testing
         #expect(browsers == 10)
     }
 
-    /// The columns up to the keys hold no comma of their own.
+    @Test func `made-up iPhones are known in the environment that they are registered for, and get into no trouble`()
+        throws
+    {
+        let phones = try Self.subscribers(80).filter { $0[2] == "apns" }
+        for fields in phones {
+            let token = APNsToken(Array(fields[3].utf8)[...], attempts: 0)
+            #expect(fields[3].utf8.count == 64 && token.trouble == nil)
+            #expect(token.isSandbox == (fields[6] == "sandbox"))
+        }
+        #expect(phones.count == 20)
+    }
+
+    /// The columns up to the environment hold no comma of their own.
     private static func subscribers(_ count: Int) throws -> [[String]] {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -56,14 +56,33 @@ struct APNsErrorRow: Decodable, Sendable, CustomTestStringConvertible {
     }
 }
 
+/// A GOAWAY, and what becomes of the requests of its connection.
+struct APNsGoAwayRow: Decodable, Sendable, CustomTestStringConvertible {
+    struct Stream: Decodable, Sendable {
+        let id: Int16
+        let `class`: String
+        let wait: String
+        let mayHaveBeenSent: Bool
+    }
+
+    let id: String
+    let debugData: String
+    let lastStreamId: Int16
+    let streams: [Stream]
+
+    var testDescription: String { id }
+}
+
 struct APNsErrorTable: Decodable {
     let rows: [APNsErrorRow]
+    let goaway: [APNsGoAwayRow]
     let transport: [APNsErrorRow]
 
     /// Empty where the file cannot be read; a test demands rows.
     static let shared: APNsErrorTable? = try? Fixtures.decode("apns-errors.json")
     static let answered = shared?.rows ?? []
     static let unanswered = shared?.transport ?? []
+    static let goAways = shared?.goaway ?? []
 }
 
 /// A credential file and its key, in a folder that goes away with its owner.

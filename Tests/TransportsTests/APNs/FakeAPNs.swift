@@ -27,7 +27,7 @@ final class FakeAPNs: Sendable {
 
     /// - Parameter answer: to the n-th request of both, from 1.
     init(
-        key: [String: String] = [:],
+        key: [String: String] = [:], goAwayDebugData: String = "",
         answer: @escaping @Sendable (Int, Received) -> HTTP2ServerAction = { _, request in .taken(request) }
     ) throws {
         let certificate = try SelfSignedCertificate.make()
@@ -41,7 +41,9 @@ final class FakeAPNs: Sendable {
         self.state = state
         servers = try [PushEnvironment.production, .sandbox].map { environment in
             try HTTP2Server(
-                configuration: HTTP2ServerConfiguration(certificateFile: identity[0].path, keyFile: identity[1].path),
+                configuration: HTTP2ServerConfiguration(
+                    certificateFile: identity[0].path, keyFile: identity[1].path,
+                    goAwayDebugData: Array(goAwayDebugData.utf8)),
                 logger: Logger(label: "apns")
             ) { request in
                 var fields: [String: String] = [:]
@@ -62,15 +64,20 @@ final class FakeAPNs: Sendable {
         for server in servers { server.start() }
     }
 
-    deinit { for server in servers { server.stop() } }
+    deinit { stop() }
+
+    /// From now on nobody listens.
+    func stop() { for server in servers { server.stop() } }
 
     var received: [Received] { state.withLock { $0 } }
 
+    /// - Parameter trustFile: nil = it trusts this server.
     func transport(
-        store: any AccessTokenStore = MemoryTokenStore(), requestDeadline: Duration = .seconds(20)
+        store: any AccessTokenStore = MemoryTokenStore(), requestDeadline: Duration = .seconds(20),
+        trustFile: String? = nil
     ) throws -> APNsTransport {
         var configuration = APNsConfiguration()
-        configuration.trustFile = trustFile.path
+        configuration.trustFile = trustFile ?? self.trustFile.path
         configuration.requestDeadline = requestDeadline
         configuration.maximumConnections = 1
         return try APNsTransport(

@@ -1,0 +1,56 @@
+"""The provider simulator for benchmarks: strict as always, TLS on."""
+import base64
+import json
+import os
+import subprocess
+import time
+import urllib.parse
+
+from harness import BIN, run
+
+
+class Provider:
+    def __init__(self, directory, latency="0ms", fault="none"):
+        self.directory = os.path.join(directory, "simulator")
+        os.makedirs(self.directory, exist_ok=True)
+        ready = os.path.join(self.directory, "ready")
+        self.process = subprocess.Popen(
+            [os.path.join(BIN, "pushfleet-simulator"), "--state", self.directory, "--ready-file", ready, "--latency", latency,
+             "--fault", fault, "--keep-ids", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while not (os.path.exists(ready) and os.path.getsize(ready)):
+            if time.monotonic() > end:
+                raise RuntimeError("the simulator does not start")
+            time.sleep(0.05)
+        with open(ready, encoding="utf-8") as file:
+            self.url = json.load(file)["url"].rstrip("/")
+        self.port = int(self.url.rsplit(":", 1)[1])
+        self.authority = os.path.join(self.directory, "ca.pem")
+        self.account = os.path.join(self.directory, "service-account.json")
+
+    def counts(self):
+        return json.loads(run(["curl", "--silent", "--cacert", self.authority, self.url + "/admin/counts"]))
+
+    def token(self):
+        """An access token, fetched as any client of the service account does (RFC 7523)."""
+        with open(self.account, encoding="utf-8") as file:
+            account = json.load(file)
+        now = int(time.time())
+        claims = {"iss": account["client_email"], "aud": account["token_uri"], "iat": now, "exp": now + 3600,
+                  "scope": "https://www.googleapis.com/auth/firebase.messaging"}
+        header = {"alg": "RS256", "typ": "JWT", "kid": account["private_key_id"]}
+        signed = b".".join(base64.urlsafe_b64encode(json.dumps(each).encode()).rstrip(b"=") for each in (header, claims))
+        key = os.path.join(self.directory, "key.pem")
+        with open(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(account["private_key"])
+        signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", key], input=signed, capture_output=True,
+                                   check=True).stdout
+        assertion = signed + b"." + base64.urlsafe_b64encode(signature).rstrip(b"=")
+        form = urllib.parse.urlencode(
+            {"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion.decode()})
+        answer = run(["curl", "--silent", "--cacert", self.authority, account["token_uri"], "--data", form])
+        return json.loads(answer)["access_token"], account["project_id"]
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()

@@ -1,0 +1,132 @@
+"""queue: claim, read and record through our store with sending stubbed, against a classic row-per-job queue."""
+import os
+import signal
+import subprocess
+import time
+
+from expand import make_run
+from harness import BIN, own_cpu, run
+
+CLASSIC = {
+    # Claim and finish by UPDATE; the job's row holds its outcome.
+    "update": """
+        UPDATE classic SET state = 1, holder = :client_id, attempt = attempt + 1, lease_until = now() + interval '15 s'
+        WHERE id IN (SELECT id FROM classic WHERE state = 0 AND due_at <= now() ORDER BY due_at, id LIMIT {batch}
+            FOR UPDATE SKIP LOCKED)
+        RETURNING id, subscriber_id;
+        UPDATE classic SET state = 2, holder = NULL WHERE holder = :client_id AND state = 1;""",
+    # Claim by UPDATE, finish by DELETE and a row of the outcome.
+    "delete": """
+        UPDATE classic SET state = 1, holder = :client_id, attempt = attempt + 1, lease_until = now() + interval '15 s'
+        WHERE id IN (SELECT id FROM classic WHERE state = 0 AND due_at <= now() ORDER BY due_at, id LIMIT {batch}
+            FOR UPDATE SKIP LOCKED)
+        RETURNING id, subscriber_id;
+        WITH done AS (DELETE FROM classic WHERE holder = :client_id AND state = 1 RETURNING id, run_id, subscriber_id)
+        INSERT INTO classic_result (job_id, run_id, subscriber_id, outcome) SELECT id, run_id, subscriber_id, 1 FROM done;""",
+}
+
+
+def bench(server, report, options, directory):
+    count = options.size or 200_000
+    cases = [(batch, workers) for batch in (100, 500, 1000) for workers in (1, 2, 4)]
+    classic = {}
+    for batch, workers in options.choose(cases, lambda each: f"{each[0]}x{each[1]}"):
+        ours, theirs = [], []
+        for _ in range(options.rounds):
+            theirs.append(best_classic(server, directory, count, batch, workers))
+            ours.append(drain(server, count, batch, workers))
+        classic[batch, workers] = theirs
+        say(report, f"batch {batch}, {workers} workers", ours, theirs)
+    if options.choose(["held"], str):
+        free, held = [], []
+        for _ in range(options.rounds):
+            free.append(drain(server, count, 500, 2))
+            held.append(drain(server, count, 500, 2, hold=True))
+        rates = [each["rate"] for each in held]
+        report.figure("queue", "batch 500, 2 workers, snapshot held", "jobs", rates, "1/s", "the same without",
+                      [one / other["rate"] for one, other in zip(rates, free)])
+        report.figure("queue", "batch 500, 2 workers, snapshot held", "database cpu",
+                      [each["server"] for each in held], "s/million")
+
+
+def say(report, case, ours, theirs):
+    rates = [each["rate"] for each in ours]
+    report.figure("queue", case, "jobs", rates, "1/s", "classic row queue",
+                  [one / other["rate"] for one, other in zip(rates, theirs)])
+    report.figure("queue", case, "database cpu", [each["server"] for each in ours], "s/million", "classic row queue",
+                  [one["server"] / other["server"] for one, other in zip(ours, theirs)])
+    report.figure("queue", case, "worker cpu", [each["client"] for each in ours], "s/million")
+    report.figure("queue", case + ", classic", "jobs", [each["rate"] for each in theirs], "1/s")
+    report.figure("queue", case + ", classic", "database cpu", [each["server"] for each in theirs], "s/million")
+
+
+def best_classic(server, directory, count, batch, workers):
+    """The better of two ways, each on tables of its own."""
+    results = []
+    for name, script in CLASSIC.items():
+        server.ask("DROP DATABASE IF EXISTS classic WITH (FORCE)")
+        server.ask("CREATE DATABASE classic")
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "queue.sql"), encoding="utf-8") as file:
+            server.ask(file.read(), "classic")
+        server.ask(f"INSERT INTO classic (subscriber_id, run_id) SELECT g, 1 FROM generate_series(1, {count}) g", "classic")
+        server.ask("VACUUM ANALYZE classic", "classic")
+        server.ask("CHECKPOINT")
+        path = os.path.join(directory, f"{name}.sql")
+        with open(path, "w", encoding="utf-8") as file:
+            # A statement to a line, as pgbench wants it.
+            file.write(" ".join(script.format(batch=batch).split()).replace("; ", ";\n") + "\n")
+        turns = -(-count // batch // workers)
+        cpu, start = server.cpu(), time.monotonic()
+        run(["pgbench", "-n", "-M", "prepared", "-c", str(workers), "-j", str(workers), "-t", str(turns), "-f", path,
+             server.url("classic")])
+        wall = time.monotonic() - start
+        results.append({"rate": count / wall, "server": (server.cpu() - cpu) * 1e6 / count, "way": name})
+    return max(results, key=lambda each: each["rate"])
+
+
+def drain(server, count, batch, workers, hold=False):
+    url = server.fresh("queue", count)
+    which = make_run(server, "queue", batch_size=batch, status=2)
+    run([os.path.join(BIN, "Bench"), "expand", str(which), "--database", url])
+    server.ask("CHECKPOINT")
+    logs = subprocess.DEVNULL
+    roles = subprocess.Popen([os.path.join(BIN, "pushfleet"), "run", "--roles", "scheduler,janitor", "--database", url],
+                             stdout=logs, stderr=logs)
+    fleet = [subprocess.Popen([os.path.join(BIN, "Bench"), "queue", "--database", url], stdout=logs, stderr=logs)
+             for _ in range(workers)]
+    holder = None
+    try:
+        if hold:
+            holder = subprocess.Popen(["psql", "-XAtq", url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            holder.stdin.write("BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT count(*) FROM pushfleet.app;\n")
+            holder.stdin.flush()
+            holder.stdout.readline()
+        until(lambda: server.number("SELECT count(*) FROM pushfleet.worker", "queue") >= workers)
+        cpu, clients = server.cpu(), sum(cpu_of(each) for each in fleet)
+        start = server.number(
+            f"UPDATE pushfleet.run SET status = 1 WHERE id = {which} RETURNING extract(epoch FROM clock_timestamp())", "queue")
+        done = f"SELECT coalesce(sum(settled), 0) FROM pushfleet.batch WHERE run_id = {which}"
+        until(lambda: server.number(done, "queue") >= count)
+        end = server.number("SELECT extract(epoch FROM max(at)) FROM pushfleet.delivery", "queue")
+        return {"rate": count / (end - start), "server": (server.cpu() - cpu) * 1e6 / count,
+                "client": (sum(cpu_of(each) for each in fleet) - clients) * 1e6 / count}
+    finally:
+        for each in [roles, *fleet]:
+            each.send_signal(signal.SIGTERM)
+        for each in [roles, *fleet]:
+            each.wait()
+        if holder:
+            holder.stdin.close()
+            holder.wait()
+
+
+def cpu_of(process):
+    return own_cpu(process.pid)
+
+
+def until(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError("a benchmark did not come to its end")
+        time.sleep(0.05)
