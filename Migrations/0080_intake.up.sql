@@ -47,12 +47,126 @@ CREATE INDEX event_tally_by_hour ON pushfleet.event_tally (hour);
 COMMENT ON COLUMN pushfleet.event_tally.hour IS 'When it happened, as the device says.';
 COMMENT ON COLUMN pushfleet.event_tally.notifications IS 'Without further events of one kind on one notification.';
 
+-- The intake's calls, as the owner: the process that strangers talk to reads and writes no table itself.
+
+-- Whose key has the hash; no row for one that is unknown or revoked.
+CREATE FUNCTION pushfleet.intake_caller(in_hash bytea) RETURNS TABLE (key_id bigint, app_id bigint, app_name text)
+LANGUAGE sql
+STABLE
+SECURITY DEFINER
+SET search_path = pushfleet, pg_temp
+AS $$
+    SELECT key.id, app.id, app.name
+    FROM pushfleet.intake_key key
+    JOIN pushfleet.app ON app.id = key.app_id
+    WHERE key.hash = in_hash AND key.revoked_at IS NULL
+$$;
+
+-- Registers an installation or refreshes it, by the rules of an import: a changed address, or a registration later than
+-- what was said against the old one, revives it. True = it is new.
+CREATE FUNCTION pushfleet.intake_register(
+    in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint,
+    in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[],
+    in_registered_at timestamptz, in_vapid_key text
+) RETURNS boolean
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pushfleet, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    is_new boolean;
+BEGIN
+    INSERT INTO pushfleet.subscriber AS known (
+        shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
+        time_zone, attributes, tags, registered_at, vapid_credential, seen_at
+    )
+    SELECT
+        app.shards[1 + abs(hashtextextended(in_external_id COLLATE "C", app.id) % cardinality(app.shards))],
+        app.id, in_transport,
+        CASE
+            WHEN in_transport <> 3 THEN 0
+            WHEN in_address LIKE 'https://fcm.googleapis.com/%' THEN 1
+            WHEN in_address LIKE 'https://%push.services.mozilla.com/%' THEN 2
+            WHEN in_address LIKE 'https://web.push.apple.com/%' THEN 3
+            WHEN in_address LIKE 'https://%.notify.windows.com/%' THEN 4
+            ELSE 5
+        END,
+        in_environment, in_external_id, in_user_id, in_address, in_p256dh, in_auth, in_language, in_time_zone,
+        in_attributes, in_tags, coalesce(in_registered_at, now()),
+        (
+            SELECT max(credential.id)
+            FROM pushfleet.credential
+            WHERE credential.app_id = app.id AND credential.transport = 3
+                AND credential.facts ->> 'public_key' = in_vapid_key
+        ),
+        now()
+    FROM pushfleet.app
+    WHERE app.id = in_app
+    ON CONFLICT (shard, app_id, external_id) DO UPDATE
+    SET transport = excluded.transport, service = excluded.service, environment = excluded.environment,
+        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language,
+        time_zone = excluded.time_zone, attributes = excluded.attributes, tags = excluded.tags,
+        address = excluded.address, seen_at = excluded.seen_at,
+        address_version = known.address_version
+            + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
+        state = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+            -- Signed for with another key than the browser's, which is named now.
+            WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
+                AND excluded.vapid_credential IS NOT NULL
+                THEN 1
+            -- It registered, as it says, after what was said against it.
+            WHEN in_registered_at > known.state_since THEN 1
+            ELSE known.state
+        END,
+        vapid_credential = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.vapid_credential
+            ELSE coalesce(excluded.vapid_credential, known.vapid_credential)
+        END,
+        state_since = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            WHEN known.state <> 1 AND in_registered_at > known.state_since THEN in_registered_at
+            ELSE known.state_since
+        END,
+        evidence = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+            WHEN in_registered_at > known.state_since THEN NULL
+            ELSE known.evidence
+        END,
+        registered_at = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            ELSE greatest(known.registered_at, in_registered_at)
+        END
+    RETURNING known.xmax = 0 INTO is_new;
+    RETURN is_new;
+END
+$$;
+
+-- Erases an installation: jobs that wait for it are skipped. Whether it was there.
+CREATE FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) RETURNS boolean
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pushfleet, pg_temp
+AS $$
+BEGIN
+    DELETE FROM pushfleet.subscriber s
+    USING pushfleet.app
+    WHERE app.id = in_app AND s.shard = ANY (app.shards) AND s.app_id = app.id AND s.external_id = in_external_id;
+    RETURN FOUND;
+END
+$$;
+
 -- Counts the events of an app that were not counted yet. One result for each event, in the order given: 0 counted,
 -- 1 repeated, 2 its run is not one of the app's.
 CREATE FUNCTION pushfleet.record_events(
     in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamptz[]
 ) RETURNS smallint[]
 LANGUAGE sql
+SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 AS $$
     WITH
@@ -108,6 +222,7 @@ $$;
 -- Clears at most so many events that are older than a day, and tallies as old as others go; how many events.
 CREATE FUNCTION pushfleet.forget_events(at_most int) RETURNS bigint
 LANGUAGE sql
+SECURITY DEFINER
 SET search_path = pushfleet, pg_temp
 AS $$
     WITH
@@ -130,7 +245,8 @@ AS $$
     )
     SELECT count(*) FROM cleared
 $$;
-REVOKE ALL ON FUNCTION pushfleet.record_events, pushfleet.forget_events FROM PUBLIC;
+REVOKE ALL ON FUNCTION pushfleet.intake_caller, pushfleet.intake_register, pushfleet.intake_unregister,
+    pushfleet.record_events, pushfleet.forget_events FROM PUBLIC;
 
 -- Wilson's score interval at 95 % (NIST/SEMATECH handbook 7.2.4.1): one bound of it; NULL without trials.
 CREATE FUNCTION pushfleet_report.wilson(successes bigint, trials bigint, sign int) RETURNS double precision

@@ -603,7 +603,7 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.forget_events(at_most integer) RETURNS bigint
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH
@@ -765,6 +765,105 @@ EXCEPTION
         RETURN NULL;
 END
 $_$;
+
+CREATE FUNCTION pushfleet.intake_caller(in_hash bytea) RETURNS TABLE(key_id bigint, app_id bigint, app_name text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT key.id, app.id, app.name
+    FROM pushfleet.intake_key key
+    JOIN pushfleet.app ON app.id = key.app_id
+    WHERE key.hash = in_hash AND key.revoked_at IS NULL
+$$;
+
+CREATE FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    is_new boolean;
+BEGIN
+    INSERT INTO pushfleet.subscriber AS known (
+        shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
+        time_zone, attributes, tags, registered_at, vapid_credential, seen_at
+    )
+    SELECT
+        app.shards[1 + abs(hashtextextended(in_external_id COLLATE "C", app.id) % cardinality(app.shards))],
+        app.id, in_transport,
+        CASE
+            WHEN in_transport <> 3 THEN 0
+            WHEN in_address LIKE 'https://fcm.googleapis.com/%' THEN 1
+            WHEN in_address LIKE 'https://%push.services.mozilla.com/%' THEN 2
+            WHEN in_address LIKE 'https://web.push.apple.com/%' THEN 3
+            WHEN in_address LIKE 'https://%.notify.windows.com/%' THEN 4
+            ELSE 5
+        END,
+        in_environment, in_external_id, in_user_id, in_address, in_p256dh, in_auth, in_language, in_time_zone,
+        in_attributes, in_tags, coalesce(in_registered_at, now()),
+        (
+            SELECT max(credential.id)
+            FROM pushfleet.credential
+            WHERE credential.app_id = app.id AND credential.transport = 3
+                AND credential.facts ->> 'public_key' = in_vapid_key
+        ),
+        now()
+    FROM pushfleet.app
+    WHERE app.id = in_app
+    ON CONFLICT (shard, app_id, external_id) DO UPDATE
+    SET transport = excluded.transport, service = excluded.service, environment = excluded.environment,
+        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language,
+        time_zone = excluded.time_zone, attributes = excluded.attributes, tags = excluded.tags,
+        address = excluded.address, seen_at = excluded.seen_at,
+        address_version = known.address_version
+            + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
+        state = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+            -- Signed for with another key than the browser's, which is named now.
+            WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
+                AND excluded.vapid_credential IS NOT NULL
+                THEN 1
+            -- It registered, as it says, after what was said against it.
+            WHEN in_registered_at > known.state_since THEN 1
+            ELSE known.state
+        END,
+        vapid_credential = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.vapid_credential
+            ELSE coalesce(excluded.vapid_credential, known.vapid_credential)
+        END,
+        state_since = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            WHEN known.state <> 1 AND in_registered_at > known.state_since THEN in_registered_at
+            ELSE known.state_since
+        END,
+        evidence = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+            WHEN in_registered_at > known.state_since THEN NULL
+            ELSE known.evidence
+        END,
+        registered_at = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            ELSE greatest(known.registered_at, in_registered_at)
+        END
+    RETURNING known.xmax = 0 INTO is_new;
+    RETURN is_new;
+END
+$$;
+
+CREATE FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM pushfleet.subscriber s
+    USING pushfleet.app
+    WHERE app.id = in_app AND s.shard = ANY (app.shards) AND s.app_id = app.id AND s.external_id = in_external_id;
+    RETURN FOUND;
+END
+$$;
 
 CREATE FUNCTION pushfleet.keep_message(which bigint, message jsonb, delivery jsonb) RETURNS bigint
     LANGUAGE plpgsql
@@ -991,7 +1090,7 @@ $$;
 COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
 
 CREATE FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) RETURNS smallint[]
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH
@@ -2836,6 +2935,8 @@ CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_vers
 
 CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
 
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_intake;
+
 REVOKE ALL ON FUNCTION pushfleet.audit_next() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.cancel_notification(which bigint) FROM PUBLIC;
@@ -2855,12 +2956,22 @@ REVOKE ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bi
 REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_events(at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.forget_events(at_most integer) TO pushfleet_intake;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_old(at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.instant_or_null(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.intake_caller(in_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.intake_caller(in_hash bytea) TO pushfleet_intake;
+
+REVOKE ALL ON FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) TO pushfleet_intake;
+
+REVOKE ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) TO pushfleet_intake;
 
 REVOKE ALL ON FUNCTION pushfleet.keep_message(which bigint, message jsonb, delivery jsonb) FROM PUBLIC;
 
@@ -2871,6 +2982,7 @@ REVOKE ALL ON FUNCTION pushfleet.latency_class(milliseconds double precision) FR
 REVOKE ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) TO pushfleet_intake;
 
 REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
 
@@ -2879,4 +2991,6 @@ REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
+
+GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_intake;
 

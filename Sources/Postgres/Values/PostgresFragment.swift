@@ -37,11 +37,6 @@ package struct PostgresFragment: ExpressibleByStringInterpolation, Sendable {
             pieces.append(.parameter(value.parameter))
         }
 
-        /// nil is NULL.
-        package mutating func appendInterpolation<Value: PostgresEncodable>(_ value: Value?) {
-            pieces.append(.parameter(value.parameter))
-        }
-
         package mutating func appendInterpolation(_ fragment: PostgresFragment) { pieces += fragment.pieces }
     }
 }

@@ -56,8 +56,7 @@ package struct ImportSession: Sendable {
                 ) FROM STDIN
                 """, chunks: rows, deadline: .seconds(120))
             let row = try await connection.query(
-                .mergeSubscribers(app: app, staged: .staging, transactions: transactions, isSeen: false),
-                deadline: .seconds(120))[0]
+                .mergeStaging(app: app, transactions: transactions), deadline: .seconds(120))[0]
             let refused = row.int64Array(3).map { RefusedLine.repeated(Int($0)) }
             return (row.int64(0), Taken(added: row.int64(1), changed: row.int64(2), refused: refused))
         }
@@ -129,31 +128,23 @@ extension PostgresQuery {
         """
     }
 
-    /// Takes rows into subscriber. Of lines with one id the first counts; those whose id this import has
+    /// Moves the staged rows into subscriber. Of lines with one id the first counts; those whose id this import has
     /// written already change nothing and are returned. A changed address raises its version, revives the subscriber
     /// and counts as a new registration.
-    /// - Parameters:
-    ///   - staged: the rows, with the columns of `staging`.
-    ///   - isSeen: the installations themselves tell it: they are alive now.
     /// - Returns: this transaction, rows added, rows changed, lines with repeated ids.
-    static func mergeSubscribers(
-        app: Int64, staged: PostgresFragment, transactions: [Int64], isSeen: Bool
-    ) -> PostgresQuery {
+    fileprivate static func mergeStaging(app: Int64, transactions: [Int64]) -> PostgresQuery {
         """
-        WITH staged AS NOT MATERIALIZED (
-            \(staged)
-        ),
-        first AS (
+        WITH first AS (
             SELECT DISTINCT ON (staged.external_id) staged.line, staged.external_id, staged.user_id, staged.transport,
                 staged.address, staged.environment, staged.p256dh, staged.auth, staged.language, staged.time_zone,
                 staged.attributes, staged.tags, staged.registered_at, staged.vapid_key
-            FROM staged
+            FROM pg_temp.subscriber_import staged
             ORDER BY staged.external_id, staged.line
         ),
         merged AS (
             INSERT INTO pushfleet.subscriber AS known (
                 shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
-                time_zone, attributes, tags, registered_at, vapid_credential, seen_at
+                time_zone, attributes, tags, registered_at, vapid_credential
             )
             SELECT
                 app.shards[1 + abs(hashtextextended(first.external_id, app.id) % cardinality(app.shards))],
@@ -173,8 +164,7 @@ extension PostgresQuery {
                     FROM pushfleet.credential
                     WHERE credential.app_id = app.id AND credential.transport = 3
                         AND credential.facts ->> 'public_key' = first.vapid_key
-                ),
-                CASE WHEN \(isSeen) THEN now() END
+                )
             FROM first
             JOIN pushfleet.app ON app.id = \(app)
             ON CONFLICT (shard, app_id, external_id) DO UPDATE
@@ -182,7 +172,6 @@ extension PostgresQuery {
                 user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth,
                 language = excluded.language, time_zone = excluded.time_zone, attributes = excluded.attributes,
                 tags = excluded.tags, address = excluded.address,
-                seen_at = coalesce(excluded.seen_at, known.seen_at),
                 address_version = known.address_version
                     + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
                 state = CASE
@@ -225,7 +214,7 @@ extension PostgresQuery {
             RETURNING known.external_id, known.xmax = 0 AS is_new
         ),
         repeated AS (
-            SELECT staged.line FROM staged
+            SELECT staged.line FROM pg_temp.subscriber_import staged
             WHERE NOT EXISTS (SELECT FROM first WHERE first.line = staged.line)
                 OR NOT EXISTS (SELECT FROM merged WHERE merged.external_id = staged.external_id)
         )
@@ -236,13 +225,4 @@ extension PostgresQuery {
             (SELECT coalesce(array_agg(line ORDER BY line), '{}') FROM repeated)
         """
     }
-}
-
-extension PostgresFragment {
-    /// What a chunk of a file was copied into.
-    fileprivate static let staging: PostgresFragment = """
-        SELECT line, external_id, user_id, transport, address, environment, p256dh, auth, language, time_zone, attributes,
-            tags, registered_at, vapid_key
-        FROM pg_temp.subscriber_import
-        """
 }

@@ -15,7 +15,8 @@ package struct IntakeKey: Sendable, Equatable {
     }
 }
 
-/// What the HTTP intake asks of the database. Every call is one statement.
+/// What the HTTP intake asks of the database: functions that run as its owner, and nothing else. Role
+/// `pushfleet_intake` may call them.
 package struct IntakeStore: Sendable {
     package enum Registered: Sendable, Equatable {
         case added, refreshed
@@ -31,25 +32,16 @@ package struct IntakeStore: Sendable {
     /// - Returns: nil for a key that is unknown or revoked.
     package func key(hash: [UInt8]) async throws(PostgresError) -> IntakeKey? {
         let rows = try await client.query(
-            """
-            SELECT key.id, app.id, app.name
-            FROM pushfleet.intake_key key
-            JOIN pushfleet.app ON app.id = key.app_id
-            WHERE key.hash = \(hash) AND key.revoked_at IS NULL
-            """, deadline: .seconds(5))
+            "SELECT key_id, app_id, app_name FROM pushfleet.intake_caller(\(hash))", deadline: .seconds(5))
         return rows.first.map { IntakeKey(id: $0.int64(0), app: $0.int64(1), appName: $0.string(2)) }
     }
 
     /// Registers an installation or refreshes it, by the rules of an import: a changed address, or a registration later
     /// than what was said against the old one, revives it.
-    package func register(
-        _ subscriber: ImportedSubscriber, app: Int64
-    ) async throws(PostgresError) -> Registered {
+    package func register(_ subscriber: ImportedSubscriber, app: Int64) async throws(PostgresError) -> Registered {
         do {
-            let row = try await client.query(
-                .mergeSubscribers(app: app, staged: .one(subscriber), transactions: [], isSeen: true),
-                deadline: .seconds(5))[0]
-            return row.int64(1) > 0 ? .added : .refreshed
+            let row = try await client.query(.register(subscriber, app: app), deadline: .seconds(5))[0]
+            return row.bool(0) ? .added : .refreshed
         } catch {
             guard error.concernsValues else { throw error }
             return .refused(.unstorable(subscriber.line, code: error.sqlState ?? "-"))
@@ -59,15 +51,8 @@ package struct IntakeStore: Sendable {
     /// Erases an installation: jobs that wait for it are skipped.
     /// - Returns: whether it was there.
     package func unregister(externalID: String, app: Int64) async throws(PostgresError) -> Bool {
-        let rows = try await client.query(
-            """
-            DELETE FROM pushfleet.subscriber s
-            USING pushfleet.app
-            WHERE app.id = \(app) AND s.shard = ANY (app.shards) AND s.app_id = app.id
-                AND s.external_id = \(externalID)
-            RETURNING s.id
-            """, deadline: .seconds(5))
-        return !rows.isEmpty
+        try await client.query(
+            "SELECT pushfleet.intake_unregister(\(app), \(externalID))", deadline: .seconds(5))[0].bool(0)
     }
 
     /// Counts events, each once whatever is sent again within a day.
@@ -89,18 +74,16 @@ package struct IntakeStore: Sendable {
     }
 }
 
-extension PostgresFragment {
-    /// One row as `mergeSubscribers` takes it.
-    fileprivate static func one(_ s: ImportedSubscriber) -> PostgresFragment {
+extension PostgresQuery {
+    fileprivate static func register(_ s: ImportedSubscriber, app: Int64) -> PostgresQuery {
         let environment: Int16 = s.environment.map { $0 == .production ? 1 : 2 } ?? 0
-        let attributes = PostgresJSON(s.attributes)
+        let p256dh = s.p256dh.map { Data($0).base64EncodedString() }
+        let auth = s.auth.map { Data($0).base64EncodedString() }
         return """
-            SELECT \(Int64(s.line)) AS line, \(s.externalID)::text COLLATE "C" AS external_id, \(s.userID) AS user_id,
-                \(s.transport.rawValue) AS transport, \(s.address) AS address, \(environment) AS environment,
-                \(s.p256dh.map { Data($0).base64EncodedString() }) AS p256dh,
-                \(s.auth.map { Data($0).base64EncodedString() }) AS auth, \(s.language) AS language,
-                \(s.timeZone) AS time_zone, \(attributes) AS attributes, \(s.tags) AS tags,
-                \(s.registeredAt?.timestamp) AS registered_at, \(s.vapidKey) AS vapid_key
+            SELECT pushfleet.intake_register(
+                \(app), \(s.externalID), \(s.userID), \(s.transport.rawValue), \(s.address), \(environment), \(p256dh),
+                \(auth), \(s.language), \(s.timeZone), \(PostgresJSON(s.attributes)), \(s.tags),
+                \(s.registeredAt?.timestamp), \(s.vapidKey))
             """
     }
 }
