@@ -22,15 +22,19 @@ CREATE TABLE pushfleet.event_seen (
     app_id bigint NOT NULL,
     event_id uuid NOT NULL,
     received_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (app_id, event_id)
+) WITH (autovacuum_vacuum_scale_factor = 0.05);
+CREATE INDEX event_seen_received ON pushfleet.event_seen USING brin (received_at) WITH (autosummarize = on);
+
+-- Notifications of which a kind of event was told, for a day: one that is opened again within it counts once.
+CREATE TABLE pushfleet.event_first (
     run_id bigint NOT NULL,
     number bigint NOT NULL,
     kind smallint NOT NULL,
-    PRIMARY KEY (app_id, event_id),
-    CONSTRAINT event_seen_kind CHECK (kind BETWEEN 1 AND 5)
+    received_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (run_id, number, kind)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX event_seen_notification ON pushfleet.event_seen (run_id, number, kind);
-CREATE INDEX event_seen_received ON pushfleet.event_seen USING brin (received_at) WITH (autosummarize = on);
-COMMENT ON COLUMN pushfleet.event_seen.kind IS '1 delivered on the device, 2 shown, 3 opened, 4 action, 5 dismissed';
+CREATE INDEX event_first_received ON pushfleet.event_first USING brin (received_at) WITH (autosummarize = on);
 
 -- Several rows for one hour, so that two writers seldom wait for each other.
 CREATE TABLE pushfleet.event_tally (
@@ -44,6 +48,7 @@ CREATE TABLE pushfleet.event_tally (
     CONSTRAINT event_tally_kind CHECK (kind BETWEEN 1 AND 5)
 ) WITH (fillfactor = 50);
 CREATE INDEX event_tally_by_hour ON pushfleet.event_tally (hour);
+COMMENT ON COLUMN pushfleet.event_tally.kind IS '1 delivered on the device, 2 shown, 3 opened, 4 action, 5 dismissed';
 COMMENT ON COLUMN pushfleet.event_tally.hour IS 'When it happened, as the device says.';
 COMMENT ON COLUMN pushfleet.event_tally.notifications IS 'Without further events of one kind on one notification.';
 
@@ -181,23 +186,35 @@ AS $$
     ),
     fresh AS (
         -- In one order, whoever writes: two batches with the same events wait, and never for each other.
-        INSERT INTO pushfleet.event_seen (app_id, event_id, run_id, number, kind)
-        SELECT in_app, given.event_id, given.run_id, given.number, given.kind
+        INSERT INTO pushfleet.event_seen (app_id, event_id)
+        SELECT in_app, given.event_id
         FROM given
         WHERE given.is_known AND given.turn = 1
         ORDER BY given.event_id
         ON CONFLICT (app_id, event_id) DO NOTHING
         RETURNING event_id
     ),
-    counted AS (
-        SELECT given.hour, given.run_id, given.kind, count(*) AS events,
-            count(DISTINCT given.number) FILTER (WHERE NOT EXISTS (
-                SELECT FROM pushfleet.event_seen seen
-                WHERE seen.run_id = given.run_id AND seen.number = given.number AND seen.kind = given.kind
-            )) AS notifications
+    told AS MATERIALIZED (
+        SELECT given.hour, given.run_id, given.number, given.kind,
+            row_number() OVER (PARTITION BY given.run_id, given.number, given.kind ORDER BY given.position) AS nth
         FROM fresh
         JOIN given ON given.event_id = fresh.event_id AND given.turn = 1
-        GROUP BY given.hour, given.run_id, given.kind
+    ),
+    first AS (
+        INSERT INTO pushfleet.event_first (run_id, number, kind)
+        SELECT told.run_id, told.number, told.kind
+        FROM told
+        WHERE told.nth = 1
+        ORDER BY told.run_id, told.number, told.kind
+        ON CONFLICT (run_id, number, kind) DO NOTHING
+        RETURNING run_id, number, kind
+    ),
+    counted AS (
+        SELECT told.hour, told.run_id, told.kind, count(*) AS events, count(first.number) AS notifications
+        FROM told
+        LEFT JOIN first
+            ON told.nth = 1 AND first.run_id = told.run_id AND first.number = told.number AND first.kind = told.kind
+        GROUP BY told.hour, told.run_id, told.kind
     ),
     tallied AS (
         INSERT INTO pushfleet.event_tally AS t (hour, run_id, events, notifications, kind, slot)
@@ -219,7 +236,8 @@ AS $$
     LEFT JOIN fresh ON fresh.event_id = given.event_id
 $$;
 
--- Clears at most so many events that are older than a day, and tallies as old as others go; how many events.
+-- Clears at most so many events, and marks of notifications, that are older than a day, and tallies as old as others go;
+-- how many of whichever were more.
 CREATE FUNCTION pushfleet.forget_events(at_most int) RETURNS bigint
 LANGUAGE sql
 SECURITY DEFINER
@@ -239,11 +257,24 @@ AS $$
         WHERE seen.app_id = old.app_id AND seen.event_id = old.event_id
         RETURNING 1
     ),
+    marked AS MATERIALIZED (
+        SELECT f.run_id, f.number, f.kind
+        FROM pushfleet.event_first f
+        WHERE f.received_at < now() - interval '1 day'
+        LIMIT at_most
+        FOR UPDATE SKIP LOCKED
+    ),
+    unmarked AS (
+        DELETE FROM pushfleet.event_first f
+        USING marked
+        WHERE f.run_id = marked.run_id AND f.number = marked.number AND f.kind = marked.kind
+        RETURNING 1
+    ),
     tallies AS (
         DELETE FROM pushfleet.event_tally t
         WHERE t.hour < (SELECT now() - r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
     )
-    SELECT count(*) FROM cleared
+    SELECT greatest((SELECT count(*) FROM cleared), (SELECT count(*) FROM unmarked))
 $$;
 REVOKE ALL ON FUNCTION pushfleet.intake_caller, pushfleet.intake_register, pushfleet.intake_unregister,
     pushfleet.record_events, pushfleet.forget_events FROM PUBLIC;

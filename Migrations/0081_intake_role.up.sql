@@ -3,7 +3,7 @@
 -- safe with workers running: yes
 -- lowest binary: 1
 
--- Roles belong to the whole cluster: another database may have made it, or be making it now.
+-- Roles belong to the whole cluster: somebody else may have made it, or be making it now.
 DO $$
 BEGIN
     BEGIN
@@ -13,6 +13,10 @@ BEGIN
     EXCEPTION
         WHEN duplicate_object OR unique_violation THEN
             NULL;
+        WHEN insufficient_privilege THEN
+            RAISE EXCEPTION 'there is no role pushfleet_intake, and % may not create it', current_user
+                USING ERRCODE = 'insufficient_privilege',
+                    HINT = 'As a superuser: CREATE ROLE pushfleet_intake NOLOGIN';
     END;
     -- What every process asks at its start.
     IF to_regclass('pushfleet.migration') IS NOT NULL THEN

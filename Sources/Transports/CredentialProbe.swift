@@ -1,5 +1,7 @@
 import Domain
 import HTTP2
+import Logging
+import PlainHTTP
 
 /// A credential's file, used as sending uses it but for the network: it was read, and a token was signed with its key.
 package struct CredentialProbe: Sendable {
@@ -21,6 +23,30 @@ package struct CredentialProbe: Sendable {
             summary: "key \(account.privateKeyID.prefix(8))… of project \(account.projectID) signs",
             identity: account.projectID,
             origins: [origin(of: endpoint ?? FCMConfiguration().endpoint), origin(of: account.tokenURI)])
+    }
+
+    /// Why there is no access token.
+    package enum TokenFault: Sendable {
+        /// Google is busy or failed.
+        case mayPass(String)
+        /// In OAuth's word, and what a person can do about it.
+        case refused(String, Reason)
+    }
+
+    /// Asks Google for an access token as sending does, and drops it.
+    /// - Throws: `KeyFileProblems`; `HTTPClientError` when no answer came.
+    package static func fcmToken(
+        path: String, through client: HTTPClient, now: Instant, logger: Logger
+    ) async throws -> TokenFault? {
+        let account = try KeyFileReading(path: path).account
+        switch try await OAuthExchange(client: client, logger: logger).token(for: account, now: now) {
+        case .token: return nil
+        case .failed(let answer, let word):
+            switch answer {
+            case .credential(let reason), .config(let reason): return .refused(word ?? reason.name, reason)
+            default: return .mayPass(word ?? "no reason given")
+            }
+        }
     }
 
     /// - Parameters as for FCM, with Apple's hosts.

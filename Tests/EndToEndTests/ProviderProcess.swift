@@ -91,7 +91,7 @@ struct ProviderProcess: Sendable {
         return (counts as? [String: Any])?[name] as? Int ?? -1
     }
 
-    private func request(_ path: String, _ method: HTTPMethod = .GET) async throws -> [UInt8] {
+    func request(_ path: String, _ method: HTTPMethod = .GET) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
         if method == .POST { request.body = [] }

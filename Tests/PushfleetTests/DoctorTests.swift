@@ -15,7 +15,8 @@ import Testing
             "autovacuum": "on", "track_counts": "on", "fsync": "on", "full_page_writes": "on",
             "synchronous_commit": "on", "statement_timeout": "0", "idle_in_transaction_session_timeout": "60000",
         ], now: Instant(microseconds: 1_900_000_000_000_000), connections: 10, connectionLimit: 97,
-        oldestTransactionSeconds: nil)
+        oldestTransactionSeconds: nil,
+        login: .init(name: "w1", isSuperuser: false, isOwner: false, memberOf: ["pushfleet_worker"]))
 
     private static let soundFleet = FleetFacts(
         daysAhead: 8, workersAlive: 2, workersLost: 0, readyJobs: 10, oldestDueSeconds: 1, violations: 0,
@@ -54,6 +55,15 @@ import Testing
                 "setting idle_in_transaction_session_timeout"] == .advice)
         #expect(Self.states { $0.oldestTransactionSeconds = 3600 }["oldest transaction"] == .advice)
         #expect(Self.states { $0.settings["synchronous_commit"] = "remote_apply" }["setting synchronous_commit"] == .ok)
+    }
+
+    @Test func `A login with too much is advised against, and one with nothing is wrong`() {
+        #expect(Self.states { $0.login.isSuperuser = true }["login"] == .advice)
+        #expect(Self.states { $0.login.isOwner = true }["login"] == .advice)
+        #expect(Self.states { $0.login.memberOf = [] }["login"] == .wrong)
+        // Before the first migration there is nothing to be a member of.
+        #expect(Self.states { ($0.login.memberOf, $0.login.isOwner) = ([], nil) }["login"] == .ok)
+        #expect(Self.states { $0.login.unsafeGroups = ["pushfleet_worker"] }["roles"] == .wrong)
     }
 
     @Test func `An old server, a standby and too few connections are wrong`() {

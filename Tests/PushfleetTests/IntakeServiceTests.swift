@@ -90,12 +90,33 @@ import Threading
             ("{\"external_id\": \"\", \"transport\": \"fcm\", \"address\": \"t\"}", "\"pointer\":\"/external_id\""),
             ("{\"external_id\": 1, \"transport\": \"fcm\", \"address\": \"t\"}", "\"pointer\":\"/external_id\""),
             ("{\"external_id\": \"a\",", "\"code\":\"body_invalid\""), ("[]", "The body is no JSON object."),
-            ("{\"wings\": 2}", "\"code\":\"body_invalid\""), ("", "\"code\":\"body_invalid\""),
+            ("{\"wi/ngs\": 2}", "\"pointer\":\"/wi~1ngs\""), ("", "\"code\":\"body_invalid\""),
         ])
     func `A faulty installation is refused with the place of the fault`(body: String, expected: String) async throws {
         try await Self.serve { service, _ in
             let answer = await Self.call(service, "POST", "/v1/apps/ferry/installations", body)
             #expect(answer.status == 400 && answer.body.contains(expected), "\(answer.body)")
+        }
+    }
+
+    @Test func `Everything that is wrong with an installation is said at once`() async throws {
+        try await Self.serve { service, _ in
+            let body = """
+                {"external_id": "", "transport": "pigeon", "language": 7, "wings": 2, "tags": [1], "registered_at": "noon",
+                 "attributes": []}
+                """
+            let answer = await Self.call(service, "POST", "/v1/apps/ferry/installations", body)
+            struct Errors: Decodable {
+                struct Problem: Decodable { let pointer, code: String }
+                let errors: [Problem]
+            }
+            let errors = try JSONDecoder().decode(Errors.self, from: Data(answer.body.utf8)).errors
+            #expect(
+                errors.map(\.pointer).sorted() == [
+                    "/address", "/attributes", "/external_id", "/language", "/registered_at", "/tags", "/transport",
+                    "/wings",
+                ])
+            #expect(errors.filter { $0.code == "unknown_field" }.map(\.pointer) == ["/wings"])
         }
     }
 
@@ -112,7 +133,7 @@ import Threading
                 ]}
                 """
             let answer = await Self.call(service, "POST", "/v1/apps/ferry/events", body)
-            #expect(answer.status == 200)
+            #expect(answer.status == 207)
             #expect(answer.body.contains("\"counted\":1") && answer.body.contains("\"repeated\":1"))
             for place in ["2/notification", "3/id", "3/notification", "3/kind", "3/at", "3/by"] {
                 #expect(answer.body.contains("\"pointer\":\"/events/\(place)\""), "\(place): \(answer.body)")

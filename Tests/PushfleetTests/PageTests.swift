@@ -62,6 +62,26 @@ import Testing
         #expect(columns == (unit == "hour" ? 3 : 9))
     }
 
+    @Test func `A series of one hour is said, not drawn`() {
+        let text = HourChart(hours: [.init(hour: 500_000, outcome: "delivered", jobs: 10)]).html.text
+        #expect(text.contains("All within the hour from 01-15 08:00 UTC") && !text.contains("<rect"), "\(text)")
+    }
+
+    @Test func `What was delivered has no reason, and what was not has its share of those`() {
+        let reasons: [CampaignFigures.Part] = [
+            .init(group: "none", outcome: "delivered", jobs: 1200),
+            .init(group: "fcm_unregistered", outcome: "unregistered", jobs: 3),
+            .init(group: "payload_too_large", outcome: "failed", jobs: 1),
+        ]
+        let text = CampaignPage(figures: Self.figures(reasons: reasons)).html.text
+        let part =
+            text.components(separatedBy: "<h2>Why not delivered</h2>").last?
+            .components(separatedBy: "</section>").first ?? ""
+        #expect(part.contains("fcm_unregistered") && part.contains("75.0 %") && !part.contains("1,200"))
+        let all = CampaignPage(figures: Self.figures()).html.text
+        #expect(all.contains("Nothing was left undelivered."))
+    }
+
     @Test(arguments: [(1, 3, "33.3 %"), (0, 5, "0.0 %"), (5, 5, "100.0 %"), (1, 0, "-")] as [(Int64, Int64, String)])
     func `Shares have one digit of fraction`(part: Int64, whole: Int64, text: String) {
         #expect(percent(part, of: whole) == text)

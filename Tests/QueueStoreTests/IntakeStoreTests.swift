@@ -13,7 +13,7 @@ import Testing
     }
 
     /// As an SDK sends it.
-    private static func installation(
+    static func installation(
         _ id: String, address: String, registeredAt: Instant? = nil, attributes: String = "{\"plan\": \"pro\"}"
     ) throws -> ImportedSubscriber {
         let at = registeredAt.map { ", \"registered_at\": \"\($0.rfc3339)\"" } ?? ""
@@ -61,6 +61,30 @@ import Testing
             _ = try await store.record([Self.event(run, 1, .opened), Self.event(run, 1, .shown)], app: 1)
             let row = try await fixture.client.query("SELECT opened, shown FROM pushfleet_report.events")[0]
             #expect(row.int64(0) == 1 && row.int64(1) == 1)
+        }
+    }
+
+    @Test func `A notification that many say at once was opened counts as one opened`() async throws {
+        try await QueueFixture.run { fixture in
+            let store = IntakeStore(fixture.client)
+            let run = try await fixture.makeExpandedRun()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for turn in 0..<10 {
+                    let numbers = turn.isMultiple(of: 2) ? Array(1...30) : (1...30).reversed()
+                    let events = numbers.flatMap { number in
+                        [DeviceEvent.Kind.opened, .shown].map { Self.event(run, Int64(number), $0) }
+                    }
+                    group.addTask {
+                        let results = try await store.record(events, app: 1)
+                        #expect(results.allSatisfy { $0 == .counted })
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let row = try await fixture.client.query("SELECT opened, shown FROM pushfleet_report.events")[0]
+            #expect(row.int64(0) == 30 && row.int64(1) == 30)
+            let events = try await fixture.count("SELECT sum(events)::bigint FROM pushfleet.event_tally")
+            #expect(events == 600)
         }
     }
 
@@ -132,10 +156,17 @@ import Testing
             _ = try await store.record((1...5).map { Self.event(run, $0, .shown) }, app: 1)
             #expect(try await store.forget(limit: 100) == 0)
             _ = try await fixture.client.query(
-                "UPDATE pushfleet.event_seen SET received_at = now() - interval '25 hours' WHERE number <= 3")
+                """
+                UPDATE pushfleet.event_seen
+                SET received_at = now() - interval '25 hours'
+                WHERE event_id IN (SELECT event_id FROM pushfleet.event_seen LIMIT 3)
+                """)
+            _ = try await fixture.client.query(
+                "UPDATE pushfleet.event_first SET received_at = now() - interval '25 hours' WHERE number <= 2")
             #expect(try await store.forget(limit: 2) == 2)
             #expect(try await store.forget(limit: 2) == 1)
             #expect(try await fixture.count("SELECT count(*) FROM pushfleet.event_seen") == 2)
+            #expect(try await fixture.count("SELECT count(*) FROM pushfleet.event_first") == 3)
             #expect(try await fixture.count("SELECT sum(events)::bigint FROM pushfleet.event_tally") == 5)
         }
     }
@@ -173,6 +204,71 @@ import Testing
             let lately = Instant(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) - .seconds(60)
             _ = try await store.register(try Self.installation("phone", address: "b", registeredAt: lately), app: 1)
             #expect(try await fixture.count(state) == 102)
+        }
+    }
+
+    struct Step: Sendable {
+        var address: String
+        /// Seconds ago; nil = it was not said.
+        var registered: Int64?
+        /// What was said an hour ago; 0 = nothing.
+        var state: Int16 = 0
+    }
+
+    @Test(arguments: [
+        [Step(address: "a")], [Step(address: "a", registered: 60), Step(address: "a")],
+        [Step(address: "a", registered: 7200), Step(address: "a", registered: 60, state: 3)],
+        [Step(address: "a", registered: 7200), Step(address: "a", state: 3)],
+        [Step(address: "a", registered: 7200), Step(address: "b", state: 3)],
+        [Step(address: "a", registered: 7200), Step(address: "b", registered: 60, state: 2)],
+        [Step(address: "a", registered: 60), Step(address: "a", registered: 7200)],
+        [
+            Step(address: "a", registered: 9000), Step(address: "a", registered: 7200, state: 3),
+            Step(address: "a", registered: 600, state: 3),
+        ],
+        [Step(address: "a"), Step(address: "b", registered: 9000, state: 4), Step(address: "a", registered: 9000)],
+    ])
+    func `The intake leaves the same row as an import`(steps: [Step]) async throws {
+        try await QueueFixture.run(subscribers: 1) { fixture in
+            _ = try await fixture.client.query(
+                "SELECT setval(pg_get_serial_sequence('pushfleet.subscriber', 'id'), 1000)")
+            let now = Instant(microseconds: Int64(Date().timeIntervalSince1970) * 1_000_000)
+            for step in steps {
+                // What was said against the address an hour ago.
+                if step.state > 0 {
+                    _ = try await fixture.client.query(
+                        """
+                        UPDATE pushfleet.subscriber
+                        SET state = \(step.state), evidence = 1,
+                            state_since = \(PostgresTimestamp(microseconds: now.microseconds)) - interval '1 hour'
+                        WHERE external_id IN ('imported', 'told')
+                        """)
+                }
+                let at = step.registered.map { now - .seconds($0) }
+                var session = try await fixture.admin.beginImport(app: "ferry")
+                let line = try Self.installation("imported", address: step.address, registeredAt: at)
+                let taken = try await session.take([line][...])
+                #expect(taken.refused.isEmpty)
+                let told = try Self.installation("told", address: step.address, registeredAt: at)
+                _ = try await IntakeStore(fixture.client).register(told, app: 1)
+            }
+            let rows = try await fixture.client.query(
+                """
+                SELECT DISTINCT (to_jsonb(s) - '{id,shard,external_id,seen_at,registered_at,state_since}'::text[])::text,
+                    s.registered_at < now() - interval '30 s', s.state_since < now() - interval '30 s'
+                FROM pushfleet.subscriber s
+                WHERE s.external_id IN ('imported', 'told')
+                """)
+            #expect(rows.count == 1, "\(rows.map { $0.string(0) })")
+            let instants = try await fixture.client.query(
+                """
+                SELECT extract(epoch FROM max(registered_at) - min(registered_at))::float8
+                    + extract(epoch FROM max(state_since) - min(state_since))::float8
+                FROM pushfleet.subscriber
+                WHERE external_id IN ('imported', 'told')
+                """)[0]
+            // Where nothing was said, each took its own present.
+            #expect(instants.double(0) < 10)
         }
     }
 

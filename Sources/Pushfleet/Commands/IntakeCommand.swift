@@ -5,7 +5,6 @@ import Logging
 import PlainHTTPServer
 import Postgres
 import QueueStore
-import Schema
 import ServiceLifecycle
 
 struct IntakeCommand: AsyncParsableCommand {
@@ -28,10 +27,11 @@ struct IntakeCommand: AsyncParsableCommand {
     @Option(help: "IPv4 address that the port listens on.") var httpHost = "127.0.0.1"
     @Option(help: "Port for /metrics, /livez, /readyz and /startupz; default none; 0 takes any free one.")
     var watchPort: Int?
+    @Option(help: "IPv4 address that the watch port listens on.") var watchHost = "0.0.0.0"
     @Option(help: "Calls a second for each key; twice as many at once.") var rate = 200
     @Option(help: "Largest body in bytes.") var bodyLimit = 131_072
     @Option(help: "Connections to the database.") var connections = 4
-    @Option(help: "trace, debug, info, notice, warning, error.") var logLevel = "info"
+    @Option(help: "trace, debug, info, notice, warning, error, critical.") var logLevel = "info"
     @Option(help: "text or json; default text on a terminal, json elsewhere.") var logFormat: String?
 
     func validate() throws {
@@ -54,9 +54,7 @@ struct IntakeCommand: AsyncParsableCommand {
         try await reportingFailures {
             try bootstrapLogging(level: logLevel, format: logFormat)
             let logger = Logger(label: "pushfleet.intake")
-            try await database.requireReachable()
             let client = PostgresClient(database.configuration, connections: connections, logger: logger)
-            try await SchemaCheck.require(client, logger: logger)
             let group = ServiceGroup(
                 services: try services(client, logger), gracefulShutdownSignals: [.sigterm, .sigint],
                 maximumGracefulShutdownDuration: .seconds(20), logger: logger)
@@ -77,10 +75,14 @@ struct IntakeCommand: AsyncParsableCommand {
         configuration.bodyLimit = bodyLimit
         let server = try HTTPServer(configuration, logger: logger) { await intake.answer($0) }
         logger.info("listening", metadata: ["host": "\(httpHost)", "port": "\(server.port)"])
-        var services: [any Service] = [client, EventSweeper(store: store, logger: logger)]
+        let inner: [any Service] = [client, EventSweeper(store: store, logger: logger)]
+        // Beside the gate: while the database is awaited, calls are answered 503.
+        var services: [any Service] = [SchemaGate(client: client, services: inner, logger: logger), server]
         if let watchPort {
-            services.insert(try watch.server(host: "0.0.0.0", port: UInt16(watchPort), of: services), at: 0)
+            let watching = try watch.server(host: watchHost, port: UInt16(watchPort), of: inner)
+            logger.info("watched", metadata: ["host": "\(watchHost)", "port": "\(watching.port)"])
+            services.insert(watching, at: 0)
         }
-        return services + [server]
+        return services
     }
 }

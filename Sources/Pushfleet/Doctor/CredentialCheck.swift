@@ -26,6 +26,9 @@ struct CredentialCheck {
             let (finding, origins) = file(place)
             findings.append(finding)
             if let reason = place.pausedBecause { findings.append(paused(place, reason)) }
+            if let network = self.origins, finding.state == .ok, place.transport == .fcm {
+                findings.append(await network.token(place, now: now))
+            }
             for origin in origins where !wanted.contains(origin) { wanted.append(origin) }
         }
         if let origins { for origin in wanted { findings.append(await origins.finding(origin)) } }
@@ -52,7 +55,9 @@ struct CredentialCheck {
             if let other = probe.differs(from: place) {
                 return (.wrong(check, other, remedy: "put the right key there, or add this one anew"), probe.origins)
             }
-            return (.ok(check, probe.summary), probe.origins)
+            let success =
+                place.secondsSinceSuccess.map { "last success \(short(.seconds($0))) ago" } ?? "no success yet"
+            return (.ok(check, "\(probe.summary), \(success)"), probe.origins)
         } catch {
             let remedy = "download the key again, or make a new one, and put it at \(place.file)"
             return (.wrong(check, "\(error)", remedy: remedy), [])
@@ -100,9 +105,26 @@ struct OriginCheck: Sendable {
         do {
             let response = try await client.execute(
                 HTTPClientRequest(url: origin + "/"), timeout: deadline, logger: logger)
-            return .ok(check, "answers over TLS, status \(response.status) without a request of ours")
+            return .ok(check, "answers over TLS (status \(response.status) to a bare request)")
         } catch {
             return .wrong(check, error.context, remedy: remedy(error.code))
+        }
+    }
+
+    /// Whether Google gives an access token for the key: one that was deleted there still signs. The token is dropped.
+    func token(_ place: CredentialPlace, now: Instant) async -> Finding {
+        let check = "token \(place.app)/\(place.name)"
+        do {
+            switch try await CredentialProbe.fcmToken(path: place.file, through: client, now: now, logger: logger) {
+            case nil: return .ok(check, "Google gives one for this key")
+            case .mayPass(let word)?:
+                return .advice(check, "not given now: \(word)", remedy: "try again in some minutes")
+            case .refused(let word, let reason)?: return .wrong(check, "refused: \(word)", remedy: reason.remedy)
+            }
+        } catch let error as HTTPClientError {
+            return .wrong(check, error.context, remedy: remedy(error.code))
+        } catch {
+            return .wrong(check, "\(error)", remedy: "put a good key file at \(place.file)")
         }
     }
 

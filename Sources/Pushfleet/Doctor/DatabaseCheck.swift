@@ -9,7 +9,7 @@ enum DatabaseCheck {
     ///   - local: this machine's clock, half way between asking and the answer.
     ///   - uncertainty: half the time that the answer took.
     static func findings(_ facts: DatabaseFacts, local: Instant, uncertainty: Duration) -> [Finding] {
-        [version(facts), role(facts)] + durability(facts) + [vacuum(facts)] + timeouts(facts)
+        [version(facts), role(facts)] + logins(facts.login) + durability(facts) + [vacuum(facts)] + timeouts(facts)
             + [connections(facts), transactions(facts), clock(facts.now - local, uncertainty)]
     }
 
@@ -26,6 +26,31 @@ enum DatabaseCheck {
                 "database role", "a standby, which takes no writes",
                 remedy: "name the primary; with several hosts add target_session_attrs=read-write")
             : .ok("database role", "primary")
+    }
+
+    private static func logins(_ login: DatabaseFacts.Login) -> [Finding] {
+        var findings = [self.login(login)]
+        if !login.unsafeGroups.isEmpty {
+            findings.append(
+                .wrong(
+                    "roles", "may log in, or do too much: \(login.unsafeGroups.joined(separator: ", "))",
+                    remedy: "ALTER ROLE … NOLOGIN NOSUPERUSER NOCREATEROLE NOBYPASSRLS; members log in"))
+        }
+        return findings
+    }
+
+    private static func login(_ login: DatabaseFacts.Login) -> Finding {
+        let check = "login"
+        let remedy = "a login for each role: CREATE ROLE w1 LOGIN IN ROLE pushfleet_worker; the owner only migrates"
+        if login.isSuperuser { return .advice(check, "\(login.name), a superuser", remedy: remedy) }
+        guard let isOwner = login.isOwner else { return .ok(check, login.name) }
+        if isOwner { return .advice(check, "\(login.name), who owns the schema", remedy: remedy) }
+        guard !login.memberOf.isEmpty else {
+            return .wrong(
+                check, "\(login.name), member of no role of the fleet",
+                remedy: "GRANT pushfleet_worker TO \(login.name), or whichever role it is for")
+        }
+        return .ok(check, "\(login.name), member of \(login.memberOf.joined(separator: ", "))")
     }
 
     private static func durability(_ facts: DatabaseFacts) -> [Finding] {

@@ -121,13 +121,7 @@ struct IntakeService: Sendable {
         case .added: return try .value(201, Registered(status: "registered"))
         case .refreshed: return try .value(200, Registered(status: "refreshed"))
         case .refused(let line):
-            let problems = line.reasons.map { reason in
-                IntakeProblem(
-                    pointer: reason.column.map { "/" + $0.rawValue } ?? "",
-                    code: reason.column == nil ? "body_invalid" : "value_invalid",
-                    message: reason.message.replacing("The line", with: "The body"))
-            }
-            return try .errors(400, problems)
+            return try .errors(400, line.reasons.map { IntakeProblem($0) })
         }
     }
 
@@ -182,7 +176,7 @@ struct IntakeService: Sendable {
                 name: "pushfleet_intake_events_total", labels: [("result", result)], help: "Events of devices."
             ).increment(by: Double(n))
         }
-        return try .value(200, report)
+        return try .value(report.errors.isEmpty ? 200 : 207, report)
     }
 
     private func isJSON(_ request: HTTPServerRequest) -> Bool {
@@ -198,6 +192,13 @@ struct IntakeService: Sendable {
 }
 
 extension IntakeProblem {
+    fileprivate init(_ reason: RefusedLine.Reason) {
+        let code =
+            reason.unknownMember != nil ? "unknown_field" : reason.column != nil ? "value_invalid" : "body_invalid"
+        self.init(
+            pointer: reason.pointer, code: code, message: reason.message.replacing("The line", with: "The body"))
+    }
+
     fileprivate init(_ problem: Problem) {
         self.init(pointer: problem.pointer, code: problem.code, message: "\(problem.message) \(problem.remedy)")
     }

@@ -7,12 +7,15 @@ struct BarChart {
     let parts: [CampaignFigures.Part]
     /// More are drawn as one: "others".
     var mostGroups = 12
+    /// Not where groups and outcomes are the same.
+    var hasLegend = true
+    var ifEmpty = "Nothing counted yet."
 
     private static let width = 420
 
     var html: HTML {
         guard !parts.isEmpty else {
-            return "<section><h2>\(title)</h2><p class=\"empty\">Nothing counted yet.</p></section>"
+            return "<section><h2>\(title)</h2><p class=\"empty\">\(ifEmpty)</p></section>"
         }
         let rows = grouped
         let largest = max(1, rows.map { total($0.parts) }.max() ?? 1)
@@ -26,7 +29,7 @@ struct BarChart {
         }
         return """
             <section><h2>\(title)</h2>
-            \(OutcomeColor.legend(Set(parts.map(\.outcome))))
+            \(hasLegend ? OutcomeColor.legend(Set(parts.map(\.outcome))) : "")
             <table class="bars"><tbody>
             \(HTML(lines))
             </tbody></table></section>
@@ -60,7 +63,8 @@ struct BarChart {
             x += width
         }
         return """
-            <svg viewBox="0 0 \(Self.width) 14" preserveAspectRatio="none" role="img">\(HTML(pieces))</svg>
+            <svg viewBox="0 0 \(Self.width) 14" preserveAspectRatio="none" role="img" \
+            aria-label="\(Pushfleet.grouped(total(parts)))">\(HTML(pieces))</svg>
             """
     }
 

@@ -17,11 +17,12 @@ struct CampaignPage {
         <p>Campaign \(Int(figures.campaign)) of app \(figures.app), \(figures.state), created \(figures.createdAt) UTC. \
         As of \(figures.asOf) UTC.</p></header>
         \(tiles)
+        \(BarChart(title: "Outcomes", parts: outcomes, hasLegend: false).html)
         \(runs)
         \(engagement)
         \(BarChart(title: "By transport", parts: figures.transports).html)
         \(BarChart(title: "By language served", parts: figures.languages).html)
-        \(BarChart(title: "By reason", parts: figures.reasons).html)
+        \(BarChart(title: "Why not delivered", parts: undelivered, ifEmpty: "Nothing was left undelivered.").html)
         \(HourChart(hours: figures.hours).html)
         \(latency)
         <footer>\(accounting)</footer>
@@ -33,19 +34,36 @@ struct CampaignPage {
     private func sum(_ value: (Accounting) -> Int64) -> Int64 { figures.runs.reduce(0) { $0 + value($1.accounting) } }
 
     private var tiles: HTML {
-        let targeted = sum(\.targeted)
-        let tiles = [
-            ("Targeted", sum(\.targeted)), ("Delivered to the provider", sum(\.delivered)),
-            ("Not delivered", sum(\.settled) - sum(\.delivered)), ("Open", sum(\.open)),
-            ("At most sent twice", sum(\.repeatBound)),
-        ].map { name, number -> HTML in
+        let (targeted, delivered) = (sum(\.targeted), sum(\.delivered))
+        var tiles: [(name: String, number: Int64, share: String)] = [
+            ("Targeted", targeted, figures.runs.count == 1 ? "in 1 run" : "in \(figures.runs.count) runs"),
+            ("Delivered to the provider", delivered, percent(delivered, of: targeted)),
+            ("Not delivered", sum(\.settled) - delivered, percent(sum(\.settled) - delivered, of: targeted)),
+            ("Still waiting", sum(\.open), percent(sum(\.open), of: targeted)),
+            ("Sent twice at most", sum(\.repeatBound), percent(sum(\.repeatBound), of: targeted)),
+        ]
+        if !events.isEmpty {
+            let opened = events.reduce(0) { $0 + $1.opened }
+            tiles.append(("Opened", opened, "\(percent(opened, of: delivered)) of those delivered"))
+        }
+        let drawn = tiles.map { tile -> HTML in
             """
-            <div class="tile"><b>\(grouped(number))</b><span>\(name)</span>\
-            <small>\(percent(number, of: targeted))</small></div>
+            <div class="tile"><b>\(grouped(tile.number))</b><span>\(tile.name)</span><small>\(tile.share)</small></div>
             """
         }
-        return "<div class=\"tiles\">\(HTML(tiles))</div>"
+        return "<div class=\"tiles\">\(HTML(drawn))</div>"
     }
+
+    /// Exact, also while a run goes on: from the runs' own counts.
+    private var outcomes: [CampaignFigures.Part] {
+        [
+            ("delivered", sum(\.delivered)), ("failed", sum(\.failed)), ("unregistered", sum(\.unregistered)),
+            ("expired", sum(\.expired)), ("cancelled", sum(\.cancelled)), ("skipped", sum(\.skipped)),
+            ("in_doubt", sum(\.inDoubt)),
+        ].filter { $0.1 > 0 }.map { CampaignFigures.Part(group: $0.0, outcome: $0.0, jobs: $0.1) }
+    }
+
+    private var undelivered: [CampaignFigures.Part] { figures.reasons.filter { $0.outcome != "delivered" } }
 
     private var runs: HTML {
         let lines = figures.runs.map { line -> HTML in
@@ -55,18 +73,23 @@ struct CampaignPage {
             ]
             let cells = numbers.map { number -> HTML in "<td class=\"n\">\(grouped(number))</td>" }
             return """
-                <tr><th scope="row">\(Int(line.run))</th><td>\(line.status)</td><td>\(line.dueAt)</td>\
-                <td>\(line.closedAt ?? "-")</td>\(HTML(cells))</tr>
+                <tr><th scope="row">\(Int(line.run))</th><td>\(line.status)</td><td>\(when(line.dueAt))</td>\
+                <td>\(when(line.closedAt ?? "-"))</td>\(HTML(cells))</tr>
                 """
         }
         return """
-            <section><h2>Runs</h2><table class="figures"><thead><tr><th>Run</th><th>Status</th><th>Due, UTC</th>\
+            <section><h2>Runs</h2><div class="wide"><table class="figures"><thead><tr><th>Run</th><th>Status</th><th>Due, UTC</th>\
             <th>Closed, UTC</th><th class="n">Targeted</th><th class="n">Open</th><th class="n">Delivered</th>\
             <th class="n">Failed</th><th class="n">Unregistered</th><th class="n">Expired</th>\
             <th class="n">Cancelled</th><th class="n">Skipped</th><th class="n">In doubt</th></tr></thead><tbody>
             \(HTML(lines))
-            </tbody></table></section>
+            </tbody></table></div></section>
             """
+    }
+
+    /// Day and time, which may stand below each other but are not broken themselves.
+    private func when(_ instant: String) -> HTML {
+        HTML(instant.split(separator: " ").map { part -> HTML in "<span class=\"when\">\(String(part))</span>" })
     }
 
     private var engagement: HTML {
@@ -81,12 +104,12 @@ struct CampaignPage {
             return "<tr><th scope=\"row\">\(Int(line.run))</th>\(HTML(cells))<td class=\"n\">\(rate ?? "-")</td></tr>"
         }
         return """
-            <section><h2>What devices reported</h2><table class="figures"><thead><tr><th>Run</th>\
+            <section><h2>What devices reported</h2><div class="wide"><table class="figures"><thead><tr><th>Run</th>\
             <th class="n">On the device</th><th class="n">Shown</th><th class="n">Opened</th>\
             <th class="n">Action taken</th><th class="n">Dismissed</th>\
             <th class="n">Click rate, 95 % interval</th></tr></thead><tbody>
             \(HTML(lines))
-            </tbody></table><p class="note">Click rate: opened, of those delivered to the provider.</p></section>
+            </tbody></table></div><p class="note">Click rate: opened, of those delivered to the provider.</p></section>
             """
     }
 
@@ -102,11 +125,11 @@ struct CampaignPage {
                 """
         }
         return """
-            <section><h2>Latency, milliseconds</h2><table class="figures"><thead><tr><th>Run</th><th>Transport</th>\
+            <section><h2>Latency, milliseconds</h2><div class="wide"><table class="figures"><thead><tr><th>Run</th><th>Transport</th>\
             <th>From … to</th><th class="n">Jobs</th><th class="n">50 %</th><th class="n">90 %</th>\
             <th class="n">95 %</th><th class="n">99 %</th></tr></thead><tbody>
             \(HTML(lines))
-            </tbody></table><p class="note">Upper bounds of classes: at most a fifth too high.</p></section>
+            </tbody></table></div><p class="note">Upper bounds of classes: at most a fifth too high.</p></section>
             """
     }
 

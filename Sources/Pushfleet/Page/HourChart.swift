@@ -7,6 +7,7 @@ struct HourChart {
 
     private static let (width, height) = (920.0, 220.0)
     private static let (left, bottom, top) = (70.0, 30.0, 10.0)
+    private static let labelWidth = 66.0
     private static let mostColumns: Int64 = 168
 
     private var span: ClosedRange<Int64>? {
@@ -21,6 +22,11 @@ struct HourChart {
         let step: Int64 = span.upperBound - span.lowerBound < Self.mostColumns ? 1 : 24
         let first = span.lowerBound / step
         let count = span.upperBound / step - first + 1
+        if count == 1 {
+            return """
+                <section><h2>Over time</h2><p class="empty">All within the hour from \(label(first, step)) UTC.</p></section>
+                """
+        }
         let columns = Dictionary(grouping: hours) { $0.hour / step - first }
         let largest = max(1, columns.values.map { $0.reduce(0) { $0 + $1.jobs } }.max() ?? 1)
         let slot = (Self.width - Self.left) / Double(count)
@@ -32,7 +38,8 @@ struct HourChart {
         return """
             <section><h2>Outcomes by the \(step == 1 ? "hour" : "day"), UTC</h2>
             \(OutcomeColor.legend(Set(hours.map(\.outcome))))
-            <svg class="series" viewBox="0 0 \(coordinate(Self.width)) \(coordinate(Self.height))" role="img">
+            <svg class="series" viewBox="0 0 \(coordinate(Self.width)) \(coordinate(Self.height))" role="img" \
+            aria-label="\(Int(count)) columns, the largest \(grouped(largest))">
             \(axis(largest))
             \(HTML(drawn))
             \(HTML(ticks(first: first, count: count, step: step, slot: slot)))
@@ -79,8 +86,11 @@ struct HourChart {
         let every = max(1, (count + 7) / 8)
         return stride(from: 0, to: count, by: Int(every)).map { index -> HTML in
             let x = Self.left + Double(index) * slot
+            // The last one ends where the drawing does.
+            let isCut = x + Self.labelWidth > Self.width
             return """
-                <text x="\(coordinate(x))" y="\(coordinate(Self.height - 10))">\(label((first + index) * step, step))</text>
+                <text x="\(coordinate(isCut ? Self.width : x))" y="\(coordinate(Self.height - 10))" \
+                text-anchor="\(isCut ? "end" : "start")">\(label((first + index) * step, step))</text>
                 """
         }
     }

@@ -7,9 +7,7 @@ import Postgres
 import PlainHTTPServer
 import QueueStore
 import Scheduling
-import Schema
 import ServiceLifecycle
-import Threading
 
 /// Puts the chosen roles together and runs them in one process.
 struct Fleet {
@@ -21,7 +19,6 @@ struct Fleet {
         let logger = Logger(label: "pushfleet")
         let database = options.database.configuration
         let control = PostgresClient(database, connections: 1, logger: logger)
-        try await requireSchema(control, logger)
         let roles = Set(options.roleNames)
         let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
@@ -34,32 +31,17 @@ struct Fleet {
             services += [pool, scheduler(pool, hints, logger)]
         }
         if roles.contains("worker") { services += try worker(database, watch, logger) }
+        var outer: [any Service] = [SchemaGate(client: control, services: services, logger: logger)]
         if let port = options.httpPort {
+            // Before the gate: it answers while the database is awaited, and until the last role has ended.
             let server = try watch.server(host: options.httpHost, port: UInt16(port), of: services)
-            services.insert(server, at: 0)
+            outer.insert(server, at: 0)
             logger.info("listening", metadata: ["host": "\(options.httpHost)", "port": "\(server.port)"])
         }
         let group = ServiceGroup(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint],
+            services: outer, gracefulShutdownSignals: [.sigterm, .sigint],
             maximumGracefulShutdownDuration: .seconds(options.drainLimit + 10), logger: logger)
         try await group.run()
-    }
-
-    /// A process that starts during an outage starts in earnest when it ends.
-    private func requireSchema(_ client: PostgresClient, _ logger: Logger) async throws {
-        var wait = Duration.milliseconds(200)
-        while true {
-            do {
-                return try await SchemaCheck.require(client, logger: logger)
-            } catch {
-                guard let fault = error as? PostgresError, fault.isTransient else { throw error }
-                logger.warning(
-                    "waiting for the database",
-                    metadata: ["error": "\(fault)", "remedy": "check --database, PUSHFLEET_DATABASE_URL or PG*"])
-                await Wakeup().wait(until: .now + wait)
-                wait = min(wait * 2, .seconds(2))
-            }
-        }
     }
 
     private func worker(_ database: PostgresConfiguration, _ watch: Watch, _ logger: Logger) throws -> [any Service] {

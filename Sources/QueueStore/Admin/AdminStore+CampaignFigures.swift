@@ -17,6 +17,12 @@ package struct CampaignFigures: Sendable {
         package let group: String
         package let outcome: String
         package let jobs: Int64
+
+        package init(group: String, outcome: String, jobs: Int64) {
+            self.group = group
+            self.outcome = outcome
+            self.jobs = jobs
+        }
     }
 
     package struct Hour: Sendable {

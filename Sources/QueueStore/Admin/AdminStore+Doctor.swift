@@ -13,10 +13,33 @@ package struct DatabaseFacts: Sendable {
     package var connections, connectionLimit: Int64
     /// nil = no transaction is open.
     package var oldestTransactionSeconds: Int64?
+    package var login: Login
+
+    /// As whom the database is asked.
+    package struct Login: Sendable {
+        package var name: String
+        package var isSuperuser: Bool
+        /// Of the schema; nil = there is none yet.
+        package var isOwner: Bool?
+        /// Of the roles `pushfleet_…`, which the migrations make.
+        package var memberOf: [String]
+        /// Those of them that may log in or are superusers, which a group must not.
+        package var unsafeGroups: [String]
+
+        package init(
+            name: String, isSuperuser: Bool, isOwner: Bool?, memberOf: [String], unsafeGroups: [String] = []
+        ) {
+            self.name = name
+            self.isSuperuser = isSuperuser
+            self.isOwner = isOwner
+            self.memberOf = memberOf
+            self.unsafeGroups = unsafeGroups
+        }
+    }
 
     package init(
         versionNumber: Int32, version: String, isStandby: Bool, settings: [String: String], now: Instant,
-        connections: Int64, connectionLimit: Int64, oldestTransactionSeconds: Int64?
+        connections: Int64, connectionLimit: Int64, oldestTransactionSeconds: Int64?, login: Login
     ) {
         self.versionNumber = versionNumber
         self.version = version
@@ -26,7 +49,13 @@ package struct DatabaseFacts: Sendable {
         self.connections = connections
         self.connectionLimit = connectionLimit
         self.oldestTransactionSeconds = oldestTransactionSeconds
+        self.login = login
     }
+}
+
+extension DatabaseFacts {
+    fileprivate static let groups = ["worker", "scheduler", "janitor", "reporter", "caller", "intake"]
+        .map { "pushfleet_\($0)" }
 }
 
 /// How the fleet stands, as its tables show.
@@ -73,10 +102,13 @@ package struct CredentialPlace: Sendable {
     package var publicKey: String?
     /// Why it is paused; nil = it is not.
     package var pausedBecause: String?
+    /// nil = never.
+    package var secondsSinceSuccess: Int64?
 
     package init(
         app: String, name: String, transport: TransportKind, file: String, endpoint: String? = nil,
-        contact: String? = nil, projectID: String? = nil, publicKey: String? = nil, pausedBecause: String? = nil
+        contact: String? = nil, projectID: String? = nil, publicKey: String? = nil, pausedBecause: String? = nil,
+        secondsSinceSuccess: Int64? = nil
     ) {
         self.app = app
         self.name = name
@@ -87,6 +119,7 @@ package struct CredentialPlace: Sendable {
         self.projectID = projectID
         self.publicKey = publicKey
         self.pausedBecause = pausedBecause
+        self.secondsSinceSuccess = secondsSinceSuccess
     }
 }
 
@@ -121,7 +154,28 @@ extension AdminStore {
             versionNumber: row.int32(0), version: row.string(1), isStandby: row.bool(2),
             settings: Dictionary(zip(names, values)) { first, _ in first },
             now: Instant(microseconds: row.timestampMicroseconds(5)), connections: row.int64(6),
-            connectionLimit: row.int64(7), oldestTransactionSeconds: row.int64OrNil(8))
+            connectionLimit: row.int64(7), oldestTransactionSeconds: row.int64OrNil(8), login: try await login())
+    }
+
+    private func login() async throws -> DatabaseFacts.Login {
+        let row = try await client.query(
+            """
+            WITH fleet AS MATERIALIZED (
+                SELECT rolname::text AS name, pg_has_role(oid, 'MEMBER') AS is_mine,
+                    rolsuper OR rolcreaterole OR rolbypassrls OR rolcanlogin AS is_unsafe
+                FROM pg_roles
+                WHERE rolname = ANY (\(DatabaseFacts.groups))
+            )
+            SELECT current_user::text, r.rolsuper,
+                (SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'pushfleet'),
+                ARRAY(SELECT name FROM fleet WHERE is_mine ORDER BY name),
+                ARRAY(SELECT name FROM fleet WHERE is_unsafe ORDER BY name)
+            FROM pg_roles r
+            WHERE r.rolname = current_user
+            """)[0]
+        return DatabaseFacts.Login(
+            name: row.string(0), isSuperuser: row.bool(1), isOwner: row.isNull(2) ? nil : row.bool(2),
+            memberOf: row.textArray(3).compactMap { $0 }, unsafeGroups: row.textArray(4).compactMap { $0 })
     }
 
     package func fleetFacts() async throws -> FleetFacts {
@@ -156,9 +210,11 @@ extension AdminStore {
             """
             SELECT app.name, c.name, c.transport, c.file, c.endpoint, c.facts ->> 'contact', c.facts ->> 'project_id',
                 c.facts ->> 'public_key',
-                CASE WHEN c.state = 1 THEN coalesce(reason.name, c.state_reason::text) END
+                CASE WHEN c.state = 1 THEN coalesce(reason.name, c.state_reason::text) END,
+                extract(epoch FROM now() - seen.last_success_at)::bigint
             FROM pushfleet.credential c
             JOIN pushfleet.app ON app.id = c.app_id
+            JOIN pushfleet_report.credentials seen ON seen.app = app.name AND seen.credential = c.name
             LEFT JOIN pushfleet.reason ON reason.code = c.state_reason
             ORDER BY app.name, c.name
             """)
@@ -167,7 +223,8 @@ extension AdminStore {
             return CredentialPlace(
                 app: row.string(0), name: row.string(1), transport: transport, file: row.string(3),
                 endpoint: row.stringOrNil(4), contact: row.stringOrNil(5), projectID: row.stringOrNil(6),
-                publicKey: row.stringOrNil(7), pausedBecause: row.stringOrNil(8))
+                publicKey: row.stringOrNil(7), pausedBecause: row.stringOrNil(8),
+                secondsSinceSuccess: row.int64OrNil(9))
         }
     }
 }
