@@ -127,8 +127,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "Pushfleet", "Simulator", "QueueStore", "Domain", "Postgres", "PlainHTTP", "Logging", "Threading",
-                "TestSupport",
+                "Pushfleet", "Simulator", "QueueStore", "Schema", "Domain", "Postgres", "PlainHTTP", "Logging",
+                "Threading", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -16,7 +16,7 @@ BEGIN
         WHEN insufficient_privilege THEN
             RAISE EXCEPTION 'there is no role pushfleet_intake, and % may not create it', current_user
                 USING ERRCODE = 'insufficient_privilege',
-                    HINT = 'As a superuser: CREATE ROLE pushfleet_intake NOLOGIN';
+                    HINT = 'Run Deploy/postgresql/roles.sql in this database, as a superuser.';
     END;
     -- What every process asks at its start.
     IF to_regclass('pushfleet.migration') IS NOT NULL THEN

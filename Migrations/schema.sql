@@ -48,6 +48,54 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Retires what a wave holds from one instant to the other; how many.';
 
+CREATE FUNCTION pushfleet.action_problems(value jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+BEGIN
+    RETURN QUERY
+    WITH button AS (
+        SELECT element.value, at || '/' || element.ordinality - 1 AS at, element.ordinality AS place,
+            coalesce(element.value -> 'id', '""') AS id,
+            coalesce(
+                element.value ->> 'id' ~ '^[a-z0-9_-]{1,32}$' AND jsonb_typeof(element.value -> 'id') = 'string', false)
+                AS has_id
+        FROM jsonb_array_elements(CASE jsonb_typeof(value) WHEN 'array' THEN value ELSE '[]' END)
+            WITH ORDINALITY AS element
+    ),
+    object AS (
+        SELECT button.value, button.at, button.place, button.id, button.has_id FROM button
+        WHERE jsonb_typeof(button.value) = 'object'
+    )
+    SELECT at, 'type_invalid', 'must be an array' WHERE jsonb_typeof(value) <> 'array'
+    UNION ALL
+    SELECT at, 'actions_too_many', 'has more than 3 buttons' WHERE (SELECT count(*) FROM button) > 3
+    UNION ALL
+    SELECT p.pointer, p.code, p.problem
+    FROM button, pushfleet.member_problems(button.value, button.at, '{id,title,url}') p
+    UNION ALL
+    SELECT object.at || '/id',
+        CASE jsonb_typeof(object.id) WHEN 'string' THEN 'action_id_invalid' ELSE 'type_invalid' END,
+        'must be 1 to 32 of a-z, 0-9, _ and -'
+    FROM object
+    WHERE NOT object.has_id
+    UNION ALL
+    SELECT object.at || '/id', 'action_id_duplicate', 'is another button''s id'
+    FROM object
+    WHERE object.has_id
+        AND EXISTS (SELECT FROM object earlier WHERE earlier.place < object.place AND earlier.id = object.id)
+    UNION ALL
+    SELECT p.pointer, p.code, p.problem
+    FROM object,
+        pushfleet.text_problems(
+            object.value -> 'title', object.at || '/title', 40, 'action_title_missing', 'action_title_too_long',
+            false) p
+    UNION ALL
+    SELECT p.pointer, p.code, p.problem
+    FROM object, pushfleet.link_problems(object.value -> 'url', object.at || '/url') p;
+END
+$_$;
+
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -112,7 +160,7 @@ $$;
 COMMENT ON FUNCTION pushfleet.audit(which bigint) IS 'Counts the rows of a run against its batches: a row is a defect.';
 
 CREATE FUNCTION pushfleet.audit_next() RETURNS TABLE(run_id bigint, problems integer)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 #variable_conflict use_column
@@ -135,14 +183,98 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION pushfleet.cancel(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
-    LANGUAGE sql
+CREATE FUNCTION pushfleet.base64_bytes(value text) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+    SELECT CASE
+        WHEN bare ~ '^[A-Za-z0-9+/_-]*$' AND char_length(bare) % 4 <> 1
+        THEN decode(translate(bare, '-_', '+/') || repeat('=', (4 - char_length(bare) % 4) % 4), 'base64')
+    END
+    FROM rtrim(value, '=') AS bare
+$_$;
+
+CREATE FUNCTION pushfleet.campaign_problems(campaign jsonb) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
+DECLARE
+    file CONSTANT jsonb := CASE jsonb_typeof(campaign) WHEN 'object' THEN campaign ELSE '{}' END;
+    delivery CONSTANT jsonb := file -> 'delivery';
+    variants CONSTANT jsonb := CASE jsonb_typeof(file -> 'variants') WHEN 'array' THEN file -> 'variants' ELSE '[]' END;
+BEGIN
+    IF campaign IS NULL OR jsonb_typeof(campaign) <> 'object' THEN
+        RETURN QUERY SELECT '', 'type_invalid', 'must be an object';
+        RETURN;
+    ELSIF octet_length(campaign::text) > 1048576 THEN
+        RETURN QUERY SELECT '', 'file_too_large', 'has more than 1048576 bytes';
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT * FROM pushfleet.member_problems(
+        campaign, '',
+        '{app,name,idempotencyKey,message,variants,holdout,delivery,audience,schedule,throttle,queue}');
+    RETURN QUERY
+    SELECT * FROM pushfleet.text_problems(file -> 'app', '/app', 200, 'field_missing', 'field_invalid', false);
+    RETURN QUERY SELECT p.pointer, p.code, p.problem
+    FROM pushfleet.text_problems(file -> 'name', '/name', 200, 'field_missing', 'field_invalid', false) p
+    WHERE p.code <> 'placeholder_not_allowed';
+    RETURN QUERY
+    SELECT '/idempotencyKey', 'field_invalid', 'must be 1 to 200 bytes of text'
+    WHERE file ? 'idempotencyKey' AND NOT coalesce(
+        jsonb_typeof(file -> 'idempotencyKey') = 'string' AND NOT pushfleet.is_blank(file ->> 'idempotencyKey')
+        AND octet_length(file ->> 'idempotencyKey') <= 200, false);
+    IF file ? 'message' THEN
+        RETURN QUERY SELECT * FROM pushfleet.message_problems(file -> 'message', '/message');
+    ELSIF NOT file ? 'variants' THEN
+        RETURN QUERY SELECT '/message', 'content_missing', 'is missing';
+    END IF;
+    RETURN QUERY
+    SELECT p.pointer, p.code, p.problem
+    FROM jsonb_array_elements(variants) WITH ORDINALITY AS v,
+        pushfleet.message_problems(v.value -> 'message', '/variants/' || v.ordinality - 1 || '/message') p;
+    RETURN QUERY
+    SELECT '/' || named.key, CASE named.key WHEN 'variants' THEN 'variant_invalid' ELSE 'type_invalid' END,
+        named.problem
+    FROM (
+        VALUES
+        ('variants', 'must be an array of 1 to 10 variants',
+            jsonb_typeof(file -> 'variants') = 'array' AND jsonb_array_length(variants) BETWEEN 1 AND 10),
+        ('audience', 'must be an object', jsonb_typeof(file -> 'audience') = 'object'),
+        ('schedule', 'must be an object', jsonb_typeof(file -> 'schedule') = 'object'),
+        ('throttle', 'must be an object', jsonb_typeof(file -> 'throttle') = 'object'),
+        ('queue', 'must be an object', jsonb_typeof(file -> 'queue') = 'object'),
+        ('holdout', 'must be a number', jsonb_typeof(file -> 'holdout') = 'number')
+    ) AS named (key, problem, is_right)
+    WHERE file ? named.key AND NOT named.is_right;
+    IF delivery IS NOT NULL THEN
+        RETURN QUERY
+        SELECT '/delivery' || substr(p.pointer, 9), p.code, p.problem
+        FROM pushfleet.check_options(CASE jsonb_typeof(delivery)
+            WHEN 'object' THEN delivery - '{perUser,idempotencyKey,notBefore}'::text[]
+            ELSE delivery END) p;
+        RETURN QUERY
+        SELECT '/delivery/' || k.key, 'unknown_field', 'is not known here'
+        FROM unnest('{idempotencyKey,notBefore}'::text[]) AS k (key)
+        WHERE jsonb_typeof(delivery) = 'object' AND delivery ? k.key;
+        RETURN QUERY
+        SELECT '/delivery/perUser', 'delivery_invalid', 'must be "all" or "newest"'
+        WHERE delivery -> 'perUser' NOT IN ('"all"', '"newest"');
+    END IF;
+END
+$$;
+
+CREATE FUNCTION pushfleet.cancel(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pushfleet.require_run(which);
+    RETURN QUERY
     SELECT answer.delivered, answer.in_flight_at_most, answer.stopped
     FROM pushfleet.stop(which) AS done (yes)
     CROSS JOIN LATERAL pushfleet.stopped(which) AS answer
-    WHERE done.yes
+    WHERE done.yes;
+END
 $$;
 
 COMMENT ON FUNCTION pushfleet.cancel(which bigint) IS 'Ends a run for good: how many were delivered, are in flight at most, were stopped. No row: it is over.';
@@ -176,25 +308,43 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.cancel_notification(which bigint) IS 'Takes back what was not collected yet; how many devices.';
 
+CREATE FUNCTION pushfleet.check_message(message jsonb) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT p.pointer, p.code, p.problem
+    FROM pushfleet.message_problems(message, '/message') p
+    ORDER BY p.pointer COLLATE "C", p.code COLLATE "C";
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.check_message(message jsonb) IS 'Everything wrong with a message that SQL can tell: all but sizes, and counts of characters near a limit.';
+
 CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer text, code text, problem text)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
-    AS $$
+    AS $_$
     SELECT '/options', 'type_invalid', 'must be an object'
     WHERE jsonb_typeof(options) IS DISTINCT FROM 'object'
     UNION ALL
     SELECT '/options/' || o.key,
         CASE WHEN o.key IN (
-            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'idempotencyKey', 'notBefore'
+            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'fcmMode', 'analyticsLabel', 'idempotencyKey',
+            'notBefore'
         ) THEN 'delivery_invalid' ELSE 'unknown_field' END,
         CASE o.key
             WHEN 'ttlSeconds' THEN 'must be a whole number from 0 to 2419200'
-            WHEN 'collapseKey' THEN 'must be 1 to 64 bytes of text'
+            WHEN 'collapseKey' THEN 'must be 1 to 64 bytes of text without control characters'
             WHEN 'priority' THEN 'must be "high" or "normal"'
             WHEN 'inDoubt' THEN 'must be "retry" or "assume_sent"'
+            WHEN 'fcmMode' THEN 'must be "data" or "notification"'
+            WHEN 'analyticsLabel' THEN 'must be 1 to 50 letters, digits, -, _, ., ~ and %'
             WHEN 'idempotencyKey' THEN 'must be 1 to 255 characters of text'
             WHEN 'notBefore' THEN 'must be an instant within 28 days, such as "2026-12-24T09:00:00Z"'
-            ELSE 'is not known; known are ttlSeconds, collapseKey, priority, inDoubt, idempotencyKey, notBefore'
+            ELSE 'is not known; known are ttlSeconds, collapseKey, priority, inDoubt, fcmMode, analyticsLabel, '
+                'idempotencyKey, notBefore'
         END
     FROM jsonb_each(CASE jsonb_typeof(options) WHEN 'object' THEN options ELSE '{}' END) o
     WHERE NOT coalesce(CASE o.key
@@ -202,13 +352,16 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
             WHEN 'number' THEN o.value::numeric BETWEEN 0 AND 2419200 AND o.value::numeric % 1 = 0
         END
         WHEN 'collapseKey' THEN jsonb_typeof(o.value) = 'string' AND octet_length(o.value #>> '{}') BETWEEN 1 AND 64
+            AND o.value #>> '{}' !~ '[\u0001-\u001F\u007F]'
         WHEN 'priority' THEN o.value IN ('"high"', '"normal"')
         WHEN 'inDoubt' THEN o.value IN ('"retry"', '"assume_sent"')
+        WHEN 'fcmMode' THEN o.value IN ('"data"', '"notification"')
+        WHEN 'analyticsLabel' THEN jsonb_typeof(o.value) = 'string' AND o.value #>> '{}' ~ '^[A-Za-z0-9_.~%-]{1,50}$'
         WHEN 'idempotencyKey' THEN jsonb_typeof(o.value) = 'string' AND char_length(o.value #>> '{}') BETWEEN 1 AND 255
         WHEN 'notBefore' THEN jsonb_typeof(o.value) = 'string' AND pushfleet.instant_or_null(o.value #>> '{}')
             BETWEEN clock_timestamp() - interval '1 day' AND clock_timestamp() + interval '28 days'
     END, false)
-$$;
+$_$;
 
 CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer text, code text, problem text)
     LANGUAGE sql IMMUTABLE
@@ -230,7 +383,7 @@ CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer
 $_$;
 
 CREATE FUNCTION pushfleet.complete_content_version() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 DECLARE
@@ -270,8 +423,51 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.content_problems(content jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    languages CONSTANT jsonb := CASE jsonb_typeof(content) WHEN 'object' THEN content - '_default' ELSE '{}' END;
+    named CONSTANT jsonb := content -> '_default';
+BEGIN
+    IF jsonb_typeof(content) <> 'object' THEN
+        RETURN QUERY SELECT at, 'type_invalid', 'must be an object';
+        RETURN;
+    ELSIF content IS NULL OR languages = '{}' THEN
+        RETURN QUERY SELECT at, 'content_missing', 'has no text in any language';
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT at || pushfleet.pointer_step(fault.key),
+        CASE WHEN fault.tag IS NULL THEN 'language_key_invalid' ELSE 'language_key_duplicate' END,
+        CASE WHEN fault.tag IS NULL THEN 'is no language tag such as en, pt-BR or zh-Hant'
+            ELSE 'is the same language as another key' END
+    FROM (
+        SELECT k.key, t.tag, row_number() OVER (PARTITION BY t.tag ORDER BY k.key COLLATE "C") AS place
+        FROM jsonb_object_keys(languages) AS k (key), pushfleet.language_key(k.key) AS t (tag)
+    ) fault
+    WHERE fault.tag IS NULL OR fault.place > 1;
+    IF named IS NULL THEN
+        RETURN QUERY SELECT at || '/_default', 'default_language_missing', 'is missing';
+    ELSIF jsonb_typeof(named) <> 'string' THEN
+        RETURN QUERY SELECT at || '/_default', 'type_invalid', 'must be a text';
+    ELSIF NOT languages ? (named #>> '{}') AND NOT EXISTS (
+        SELECT FROM jsonb_object_keys(languages) AS k (key)
+        WHERE pushfleet.language_key(k.key) = pushfleet.language_key(named #>> '{}')
+    ) THEN
+        RETURN QUERY SELECT at || '/_default', 'default_language_unknown', 'names a language that has no text';
+    END IF;
+    RETURN QUERY
+    SELECT p.pointer, p.code, p.problem
+    FROM jsonb_each(languages) l,
+        pushfleet.variant_problems(l.value, at || pushfleet.pointer_step(l.key)) p
+    WHERE left(l.key, 1) <> '_';
+END
+$$;
+
 CREATE FUNCTION pushfleet.count_tokens() RETURNS void
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     INSERT INTO pushfleet.token_tally (counted_at, app_id, transport, state, registered_month, seen_days, n)
@@ -292,8 +488,35 @@ CREATE FUNCTION pushfleet.count_tokens() RETURNS void
     ON CONFLICT (app_id, counted_at, transport, state, registered_month, seen_days) DO UPDATE SET n = excluded.n
 $$;
 
+CREATE FUNCTION pushfleet.data_problems(data jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+BEGIN
+    RETURN QUERY
+    WITH entry AS (
+        SELECT e.key, e.value, at || pushfleet.pointer_step(e.key) AS at
+        FROM jsonb_each(CASE jsonb_typeof(data) WHEN 'object' THEN data ELSE '{}' END) e
+    )
+    SELECT at, 'type_invalid', 'must be an object' WHERE jsonb_typeof(data) <> 'object'
+    UNION ALL
+    SELECT entry.at, 'data_key_invalid', 'has no name' FROM entry WHERE entry.key = ''
+    UNION ALL
+    SELECT entry.at, 'data_key_too_long', 'has a name of more than 64 characters' FROM entry
+    WHERE pushfleet.is_too_long(entry.key, 64)
+    UNION ALL
+    SELECT entry.at, 'data_key_reserved', 'has a name that the providers keep for themselves' FROM entry
+    WHERE lower(entry.key COLLATE "C") ~ '^(from|message_type|collapse_key|aps)$|^(google|gcm|_)'
+    UNION ALL
+    SELECT entry.at, 'data_not_string', 'must be a text' FROM entry WHERE jsonb_typeof(entry.value) <> 'string'
+    UNION ALL
+    SELECT entry.at, 'data_value_too_long', 'has more than 1024 characters' FROM entry
+    WHERE jsonb_typeof(entry.value) = 'string' AND pushfleet.is_too_long(entry.value #>> '{}', 1024);
+END
+$_$;
+
 CREATE FUNCTION pushfleet.drop_bucket(which integer) RETURNS boolean
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
@@ -343,7 +566,7 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.ensure_days(ahead integer DEFAULT 7) RETURNS void
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 DECLARE
@@ -357,7 +580,7 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT pushfleet.standing_run(a.id, (now() AT TIME ZONE 'UTC')::date + ahead, 0::smallint)
@@ -366,7 +589,7 @@ CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
 $$;
 
 CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean)
-    LANGUAGE sql STABLE
+    LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT kind.what, format('%I', c.relname), i.inhdetachpending
@@ -400,6 +623,9 @@ BEGIN
     SELECT a.id INTO the_app FROM pushfleet.app a WHERE a.name = explain.app;
     IF the_app IS NULL THEN
         RAISE EXCEPTION 'app: there is no app %', coalesce(quote_literal(explain.app), 'NULL') USING ERRCODE = 'PF404';
+    END IF;
+    IF NOT pg_has_role(session_user, 'pushfleet_reporter', 'MEMBER') THEN
+        PERFORM pushfleet.require_caller(explain.app);
     END IF;
     SELECT c.* INTO problem FROM pushfleet.check_recipient(recipient) c;
     IF problem IS NOT NULL THEN
@@ -542,11 +768,16 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'One subscriber''s or user''s story of the last days. Shows no address and no attribute.';
+COMMENT ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) IS 'Why one subscriber or user did or did not get something; no address, no attribute. PF400, PF403, PF404.';
 
 CREATE FUNCTION pushfleet.fold(in_shard smallint, span interval DEFAULT '00:10:00'::interval) RETURNS bigint
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_nestloop TO 'off'
+    SET enable_mergejoin TO 'off'
+    SET jit TO 'off'
     AS $$
 DECLARE
     since timestamptz;
@@ -554,81 +785,84 @@ DECLARE
     counted bigint;
 BEGIN
     INSERT INTO pushfleet.tally_mark (shard, folded_until)
-    SELECT in_shard, coalesce(
-        (SELECT date_trunc('hour', min(r.created_at)) FROM pushfleet.run r), date_trunc('hour', now()))
+    SELECT in_shard, coalesce((SELECT min(r.created_at) FROM pushfleet.run r), now()) - interval '1 min'
     ON CONFLICT (shard) DO NOTHING;
     SELECT m.folded_until INTO since FROM pushfleet.tally_mark m WHERE m.shard = in_shard FOR UPDATE SKIP LOCKED;
-    upto := least(since + span, pushfleet.settled_until());
+    upto := least(since + span, date_trunc('hour', since) + interval '1 hour', pushfleet.settled_until());
     IF since IS NULL OR upto <= since THEN
         RETURN 0;
     END IF;
-    WITH fresh AS MATERIALIZED (
-        SELECT date_trunc('hour', d.at) AS hour, d.run_id, b.route_id, coalesce(d.content_version, 0) AS content_version,
-            d.outcome, d.reason, coalesce(d.variant, 0::smallint) AS variant, d.attempts,
-            pushfleet.language_label(s.language) AS asked, coalesce(d.language, '') AS served,
-            CASE WHEN d.sent_at IS NOT NULL THEN pushfleet.latency_class(1000 * extract(epoch FROM d.sent_at - b.due_at))
+    PERFORM pushfleet.summarize_day('delivery', (since AT TIME ZONE 'UTC')::date);
+    WITH known AS MATERIALIZED (
+        SELECT b.id, b.route_id, b.due_at
+        FROM pushfleet.batch b
+        WHERE b.shard = in_shard
+            AND b.id = ANY (ARRAY(
+                SELECT DISTINCT d.batch_id
+                FROM pushfleet.delivery d
+                WHERE d.shard = in_shard AND d.at >= since AND d.at < upto))
+    ),
+    fresh AS (
+        SELECT d.run_id, b.route_id, d.content_version, d.outcome, d.reason, d.variant, d.attempts, s.language AS asked,
+            d.language AS served,
+            CASE WHEN d.sent_at IS NOT NULL THEN
+                pushfleet.latency_class(1000 * date_part('epoch', d.sent_at - b.due_at))
             END AS to_sent,
             CASE WHEN d.answer_ms IS NOT NULL THEN pushfleet.latency_class(d.answer_ms) END AS to_answer
         FROM pushfleet.delivery d
-        JOIN pushfleet.batch b ON b.shard = d.shard AND b.id = d.batch_id
-        LEFT JOIN pushfleet.subscriber s ON s.shard = d.shard AND s.id = d.subscriber_id
+        JOIN known b ON b.id = d.batch_id
+        LEFT JOIN LATERAL (
+            SELECT subscriber.language
+            FROM pushfleet.subscriber
+            WHERE subscriber.shard = in_shard AND subscriber.id = d.subscriber_id
+            OFFSET 0
+        ) s ON true
         WHERE d.shard = in_shard AND d.at >= since AND d.at < upto
+    ),
+    grouped AS MATERIALIZED (
+        SELECT f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served, f.to_sent,
+            f.to_answer, count(*) AS n, sum(f.attempts) AS attempts,
+            grouping(f.outcome, f.to_sent, f.to_answer) AS absent
+        FROM fresh f
+        GROUP BY GROUPING SETS (
+            (f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served),
+            (f.run_id, f.route_id, f.to_sent),
+            (f.run_id, f.route_id, f.to_answer)
+        )
     ),
     outcomes AS (
         INSERT INTO pushfleet.tally AS t (
             hour, run_id, route_id, content_version, n, attempts, outcome, reason, variant, asked, served
         )
-        SELECT f.hour, f.run_id, f.route_id, f.content_version, count(*), sum(f.attempts), f.outcome, f.reason, f.variant,
-            f.asked, f.served
-        FROM fresh f
-        GROUP BY f.hour, f.run_id, f.route_id, f.content_version, f.outcome, f.reason, f.variant, f.asked, f.served
+        SELECT date_trunc('hour', since), g.run_id, g.route_id, coalesce(g.content_version, 0), sum(g.n), sum(g.attempts),
+            g.outcome, g.reason, coalesce(g.variant, 0::smallint), pushfleet.language_label(g.asked), coalesce(g.served, '')
+        FROM grouped g
+        WHERE g.absent = b'011'::int
+        GROUP BY g.run_id, g.route_id, coalesce(g.content_version, 0), g.outcome, g.reason,
+            coalesce(g.variant, 0::smallint), pushfleet.language_label(g.asked), coalesce(g.served, '')
         ON CONFLICT (run_id, hour, route_id, outcome, reason, content_version, variant, asked, served) DO UPDATE
         SET n = t.n + excluded.n, attempts = t.attempts + excluded.attempts
         RETURNING 1
     ),
     latencies AS (
         INSERT INTO pushfleet.tally_latency AS t (hour, run_id, route_id, n, kind, class)
-        SELECT f.hour, f.run_id, f.route_id, count(*), k.kind, k.class
-        FROM fresh f
-        CROSS JOIN LATERAL (VALUES (1::smallint, f.to_sent), (2::smallint, f.to_answer)) k (kind, class)
+        SELECT date_trunc('hour', since), g.run_id, g.route_id, g.n, k.kind, k.class
+        FROM grouped g
+        JOIN LATERAL (
+            VALUES (1::smallint, b'101'::int, g.to_sent), (2::smallint, b'110'::int, g.to_answer)
+        ) k (kind, absent, class) ON k.absent = g.absent
         WHERE k.class IS NOT NULL
-        GROUP BY f.hour, f.run_id, f.route_id, k.kind, k.class
         ON CONFLICT (run_id, hour, route_id, kind, class) DO UPDATE SET n = t.n + excluded.n
         RETURNING 1
     )
-    SELECT count(*) INTO counted FROM fresh;
+    SELECT coalesce(sum(g.n), 0) INTO counted FROM grouped g WHERE g.absent = b'011'::int;
     UPDATE pushfleet.tally_mark SET folded_until = upto WHERE shard = in_shard;
     RETURN counted;
 END
 $$;
 
-CREATE FUNCTION pushfleet.forget_events(at_most integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pushfleet', 'pg_temp'
-    AS $$
-    WITH
-    old AS MATERIALIZED (
-        SELECT seen.app_id, seen.event_id
-        FROM pushfleet.event_seen seen
-        WHERE seen.received_at < now() - interval '1 day'
-        LIMIT at_most
-        FOR UPDATE SKIP LOCKED
-    ),
-    cleared AS (
-        DELETE FROM pushfleet.event_seen seen
-        USING old
-        WHERE seen.app_id = old.app_id AND seen.event_id = old.event_id
-        RETURNING 1
-    ),
-    tallies AS (
-        DELETE FROM pushfleet.event_tally t
-        WHERE t.hour < (SELECT now() - r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
-    )
-    SELECT count(*) FROM cleared
-$$;
-
 CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH
@@ -671,7 +905,7 @@ CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
 $$;
 
 CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH
@@ -750,6 +984,105 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
         + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM tokens)
 $$;
 
+CREATE FUNCTION pushfleet.image_problems(value jsonb, at text, invalid text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT at, fault.code, fault.problem
+    FROM (
+        SELECT CASE
+            WHEN value IS NULL THEN NULL
+            WHEN jsonb_typeof(value) <> 'string' THEN 'type_invalid'
+            WHEN strpos(value #>> '{}', '{{') > 0 THEN 'placeholder_not_allowed'
+            WHEN NOT pushfleet.is_image_link(value #>> '{}') THEN invalid
+        END AS code, 'must be an absolute https address of at most 2048 characters' AS problem
+    ) fault
+    WHERE fault.code IS NOT NULL;
+END
+$$;
+
+CREATE FUNCTION pushfleet.installation_problems(installation jsonb) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+DECLARE
+    columns CONSTANT text[] := '{external_id,user_id,transport,address,environment,p256dh,auth,language,time_zone,'
+        'attributes,tags,registered_at,vapid_key}';
+    given CONSTANT jsonb :=
+        CASE jsonb_typeof(installation) WHEN 'object' THEN jsonb_strip_nulls(installation) ELSE '{}' END;
+    transport CONSTANT text := given ->> 'transport';
+    address CONSTANT text := given ->> 'address';
+    host text := lower(
+        substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]://([A-Za-z0-9._-]+?)[.]?(?::(?:443)?)?(?:[/?\\]|$)'));
+BEGIN
+    IF installation IS NULL THEN
+        RETURN QUERY SELECT '/installation', 'type_invalid', 'must be an object';
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT * FROM pushfleet.member_problems(installation, '/installation', columns);
+    RETURN QUERY
+    SELECT '/installation/' || g.key, 'type_invalid', 'must be ' || wanted.text
+    FROM jsonb_each(given) g,
+        LATERAL (
+            SELECT CASE g.key WHEN 'attributes' THEN 'an object' WHEN 'tags' THEN 'an array of texts' ELSE 'a text' END,
+                CASE g.key WHEN 'attributes' THEN 'object' WHEN 'tags' THEN 'array' ELSE 'string' END
+        ) AS wanted (text, type)
+    WHERE g.key = ANY (columns)
+        AND (
+            jsonb_typeof(g.value) <> wanted.type
+            OR g.key = 'tags' AND jsonb_path_exists(g.value, '$[*] ? (@.type() <> "string")')
+        );
+    RETURN QUERY
+    SELECT '/installation/' || needed.key, 'field_missing', 'is missing or empty'
+    FROM unnest('{external_id,transport,address}'::text[]) AS needed (key)
+    WHERE coalesce(pushfleet.is_blank(given ->> needed.key), true);
+    RETURN QUERY
+    SELECT '/installation/' || rule.key, 'field_invalid', rule.problem
+    FROM (
+        VALUES
+        ('external_id', octet_length(given ->> 'external_id') > 255, 'has more than 255 bytes'),
+        ('user_id', octet_length(given ->> 'user_id') > 255, 'has more than 255 bytes'),
+        ('language', octet_length(given ->> 'language') > 255, 'has more than 255 bytes'),
+        ('time_zone', octet_length(given ->> 'time_zone') > 255, 'has more than 255 bytes'),
+        ('transport', transport NOT IN ('apns', 'fcm', 'webpush'), 'must be apns, fcm or webpush'),
+        ('address', transport = 'apns' AND NOT (
+            address ~ '^([0-9A-Fa-f]{2})+$' AND octet_length(address) BETWEEN 32 AND 512
+        ), 'must be a device token: an even number of 32 to 512 hexadecimal digits'),
+        ('address', transport = 'fcm' AND (
+            octet_length(address) > 4096 OR address !~ '^[!-~]+$' OR address ~ '^(/topics/|condition:)'
+        ), 'must be a registration token'),
+        ('address', transport = 'webpush' AND NOT coalesce(
+            octet_length(address) <= 2048 AND address ~ '^[!-~]+$' AND strpos(address, '#') = 0
+            AND (
+                host IN ('fcm.googleapis.com', 'jmt17.google.com', 'updates.push.services.mozilla.com')
+                OR host ~ '^.+[.](push[.]services[.]mozilla[.]com|push[.]apple[.]com|notify[.]windows[.]com)$'
+            ), false), 'must be an endpoint of one of the browsers'' push services'),
+        ('environment', CASE WHEN transport = 'apns' THEN given ->> 'environment' NOT IN ('', 'production', 'sandbox')
+            ELSE given ->> 'environment' <> '' END, 'must be production or sandbox, for apns'),
+        ('p256dh', CASE WHEN transport = 'webpush'
+            THEN NOT pushfleet.is_p256_point(pushfleet.base64_bytes(given ->> 'p256dh'))
+            ELSE given ->> 'p256dh' <> '' END, 'must be a point on P-256 in base64url, for webpush'),
+        ('auth', CASE WHEN transport = 'webpush'
+            THEN octet_length(pushfleet.base64_bytes(given ->> 'auth')) IS DISTINCT FROM 16
+            ELSE given ->> 'auth' <> '' END, 'must be 16 bytes in base64url, for webpush'),
+        ('vapid_key', given ->> 'vapid_key' <> '' AND NOT coalesce(
+            transport = 'webpush' AND pushfleet.is_p256_point(pushfleet.base64_bytes(given ->> 'vapid_key')), false
+        ), 'must be a point on P-256 in base64url, for webpush'),
+        ('attributes', octet_length((given -> 'attributes')::text) > 16384, 'has more than 16384 bytes'),
+        ('tags', jsonb_typeof(given -> 'tags') = 'array' AND EXISTS (
+            SELECT FROM jsonb_array_elements_text(
+                CASE jsonb_typeof(given -> 'tags') WHEN 'array' THEN given -> 'tags' ELSE '[]' END) AS tag
+            WHERE octet_length(tag) > 255
+        ), 'has a tag of more than 255 bytes'),
+        ('registered_at', given ->> 'registered_at' <> '' AND NOT pushfleet.is_instant(given ->> 'registered_at'),
+            'must be an instant such as 2031-03-01T06:30:00Z')
+    ) AS rule (key, is_broken, problem)
+    WHERE rule.is_broken;
+END
+$_$;
+
 CREATE FUNCTION pushfleet.instant_or_null(value text) RETURNS timestamp with time zone
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -766,102 +1099,113 @@ EXCEPTION
 END
 $_$;
 
-CREATE FUNCTION pushfleet.intake_caller(in_hash bytea) RETURNS TABLE(key_id bigint, app_id bigint, app_name text)
-    LANGUAGE sql STABLE SECURITY DEFINER
+CREATE FUNCTION pushfleet.is_blank(value text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    SELECT key.id, app.id, app.name
-    FROM pushfleet.intake_key key
-    JOIN pushfleet.app ON app.id = key.app_id
-    WHERE key.hash = in_hash AND key.revoked_at IS NULL
+    SELECT btrim(value, pushfleet.white_space()) = ''
 $$;
 
-CREATE FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION pushfleet.is_header_value(name text, value text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+    SELECT CASE name
+        WHEN 'apns-priority' THEN value IN ('1', '5', '10')
+        WHEN 'apns-expiration' THEN value ~ '^[0-9]{1,11}$'
+        WHEN 'apns-collapse-id' THEN octet_length(value) BETWEEN 1 AND 64
+        WHEN 'apns-push-type' THEN value IN (
+            'alert', 'background', 'location', 'voip', 'complication', 'fileprovider', 'mdm', 'liveactivity',
+            'pushtotalk', 'widgets', 'controls')
+        WHEN 'ttl' THEN CASE WHEN value ~ '^[0-9]{1,10}$' THEN value::bigint <= 2419200 ELSE false END
+        WHEN 'urgency' THEN value IN ('very-low', 'low', 'normal', 'high')
+        WHEN 'topic' THEN value ~ '^[A-Za-z0-9_-]{1,32}$'
+        ELSE true
+    END
+$_$;
+
+CREATE FUNCTION pushfleet.is_image_link(link text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-#variable_conflict use_column
+    SELECT lower(left(link, 6) COLLATE "C") = 'https:' AND pushfleet.link_fault(link) IS NULL
+$$;
+
+CREATE FUNCTION pushfleet.is_instant(value text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+    SELECT coalesce(
+        value ~ ('^[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)?'
+            '([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$')
+        AND CASE WHEN value ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}' THEN
+            substr(value, 9, 2)::int BETWEEN 1 AND CASE substr(value, 6, 2)
+                WHEN '02' THEN CASE
+                    WHEN substr(value, 1, 4)::int % 4 = 0
+                        AND (substr(value, 1, 4)::int % 100 <> 0 OR substr(value, 1, 4)::int % 400 = 0) THEN 29
+                    ELSE 28
+                END
+                WHEN '04' THEN 30 WHEN '06' THEN 30 WHEN '09' THEN 30 WHEN '11' THEN 30
+                ELSE 31
+            END
+        END, false)
+$_$;
+
+CREATE FUNCTION pushfleet.is_override_value(value jsonb, kind jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+    SELECT CASE
+        WHEN kind ? 'word' THEN jsonb_typeof(value) = 'string' AND kind -> 'word' @> value
+        WHEN kind ? 'duration' THEN jsonb_typeof(value) = 'string'
+            AND CASE WHEN value #>> '{}' ~ '^[0-9]{1,12}s$|^[0-9]{1,250}[.][0-9]{1,9}s$'
+                THEN rtrim(value #>> '{}', 's')::numeric <= (kind ->> 'duration')::numeric
+                ELSE false END
+        WHEN kind = '"bool"' THEN jsonb_typeof(value) = 'boolean'
+        WHEN kind = '"string"' THEN jsonb_typeof(value) = 'string'
+        WHEN kind = '"free"' THEN jsonb_typeof(value) = 'object'
+        WHEN kind = '"int32"' THEN CASE WHEN jsonb_typeof(value) = 'number'
+            THEN (value #>> '{}')::numeric BETWEEN -2147483648 AND 2147483647 AND (value #>> '{}')::numeric % 1 = 0
+            ELSE false END
+        WHEN kind = '"fraction"' THEN CASE WHEN jsonb_typeof(value) = 'number'
+            THEN (value #>> '{}')::numeric BETWEEN 0 AND 1 ELSE false END
+        WHEN kind = '"instant"' THEN jsonb_typeof(value) = 'string' AND pushfleet.is_instant(value #>> '{}')
+        WHEN kind = '"color"' THEN jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^#[0-9A-Fa-f]{6}$'
+        WHEN kind = '"label"' THEN jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[A-Za-z0-9_.~%-]{1,50}$'
+        WHEN kind = '"httpsLink"' THEN jsonb_typeof(value) = 'string' AND pushfleet.is_image_link(value #>> '{}')
+    END
+$_$;
+
+CREATE FUNCTION pushfleet.is_p256_point(key bytea) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
 DECLARE
-    is_new boolean;
+    p CONSTANT numeric := 115792089210356248762697446949407573530086143415290314195533631308867097853951;
+    b CONSTANT numeric := 41058363725152142129326129780047268409114441015993725554835256314039467401291;
+    x numeric := 0;
+    y numeric := 0;
 BEGIN
-    INSERT INTO pushfleet.subscriber AS known (
-        shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
-        time_zone, attributes, tags, registered_at, vapid_credential, seen_at
-    )
-    SELECT
-        app.shards[1 + abs(hashtextextended(in_external_id COLLATE "C", app.id) % cardinality(app.shards))],
-        app.id, in_transport,
-        CASE
-            WHEN in_transport <> 3 THEN 0
-            WHEN in_address LIKE 'https://fcm.googleapis.com/%' THEN 1
-            WHEN in_address LIKE 'https://%push.services.mozilla.com/%' THEN 2
-            WHEN in_address LIKE 'https://web.push.apple.com/%' THEN 3
-            WHEN in_address LIKE 'https://%.notify.windows.com/%' THEN 4
-            ELSE 5
-        END,
-        in_environment, in_external_id, in_user_id, in_address, in_p256dh, in_auth, in_language, in_time_zone,
-        in_attributes, in_tags, coalesce(in_registered_at, now()),
-        (
-            SELECT max(credential.id)
-            FROM pushfleet.credential
-            WHERE credential.app_id = app.id AND credential.transport = 3
-                AND credential.facts ->> 'public_key' = in_vapid_key
-        ),
-        now()
-    FROM pushfleet.app
-    WHERE app.id = in_app
-    ON CONFLICT (shard, app_id, external_id) DO UPDATE
-    SET transport = excluded.transport, service = excluded.service, environment = excluded.environment,
-        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language,
-        time_zone = excluded.time_zone, attributes = excluded.attributes, tags = excluded.tags,
-        address = excluded.address, seen_at = excluded.seen_at,
-        address_version = known.address_version
-            + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
-        state = CASE
-            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
-            -- Signed for with another key than the browser's, which is named now.
-            WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
-                AND excluded.vapid_credential IS NOT NULL
-                THEN 1
-            -- It registered, as it says, after what was said against it.
-            WHEN in_registered_at > known.state_since THEN 1
-            ELSE known.state
-        END,
-        vapid_credential = CASE
-            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
-                THEN excluded.vapid_credential
-            ELSE coalesce(excluded.vapid_credential, known.vapid_credential)
-        END,
-        state_since = CASE
-            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
-                THEN excluded.registered_at
-            WHEN known.state <> 1 AND in_registered_at > known.state_since THEN in_registered_at
-            ELSE known.state_since
-        END,
-        evidence = CASE
-            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
-            WHEN in_registered_at > known.state_since THEN NULL
-            ELSE known.evidence
-        END,
-        registered_at = CASE
-            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
-                THEN excluded.registered_at
-            ELSE greatest(known.registered_at, in_registered_at)
-        END
-    RETURNING known.xmax = 0 INTO is_new;
-    RETURN is_new;
+    IF key IS NULL OR octet_length(key) <> 65 OR get_byte(key, 0) <> 4 THEN
+        RETURN false;
+    END IF;
+    FOR place IN 1 .. 32 LOOP
+        x := x * 256 + get_byte(key, place);
+        y := y * 256 + get_byte(key, place + 32);
+    END LOOP;
+    RETURN x < p AND y < p AND (y * y - x * x * x + 3 * x - b) % p = 0;
 END
 $$;
 
-CREATE FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION pushfleet.is_too_long(value text, at_most integer) RETURNS boolean
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    DELETE FROM pushfleet.subscriber s
-    USING pushfleet.app
-    WHERE app.id = in_app AND s.shard = ANY (app.shards) AND s.app_id = app.id AND s.external_id = in_external_id;
-    RETURN FOUND;
+    IF octet_length(value) > 16384 THEN
+        RETURN true;
+    END IF;
+    RETURN char_length(value) > at_most AND pushfleet.least_characters(value) > at_most;
 END
 $$;
 
@@ -886,6 +1230,37 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.language_key(key text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+DECLARE
+    languages CONSTANT jsonb := '{
+        "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "tl": "fil", "sh": "sr", "cmn": "zh"
+    }';
+    regions CONSTANT jsonb := '{
+        "uk": "gb", "bu": "mm", "dd": "de", "fx": "fr", "tp": "tl", "vd": "vn", "yd": "ye", "zr": "cd"
+    }';
+    parts text[];
+    said text;
+BEGIN
+    IF char_length(key) > 35 OR key !~ '^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$' THEN
+        RETURN NULL;
+    END IF;
+    parts := string_to_array(lower(translate(key, '_', '-') COLLATE "C"), '-');
+    said := coalesce(languages ->> parts[1], parts[1]);
+    IF parts[1] = 'sh' AND coalesce(parts[2] !~ '^[a-z]{4}$', true) THEN
+        said := 'sr-latn';
+    END IF;
+    FOR place IN 2 .. cardinality(parts) LOOP
+        EXIT WHEN char_length(parts[place]) = 1;
+        parts[place] := coalesce(regions ->> parts[place], parts[place]);
+    END LOOP;
+    parts[1] := said;
+    RETURN array_to_string(parts, '-');
+END
+$_$;
+
 CREATE FUNCTION pushfleet.language_label(language text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $_$
@@ -899,6 +1274,101 @@ $_$;
 CREATE FUNCTION pushfleet.latency_class(milliseconds double precision) RETURNS smallint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT least(127, ceil(4 / ln(2::double precision) * ln(greatest(1, milliseconds)) - 1e-9))::smallint $$;
+
+CREATE FUNCTION pushfleet.least_characters(value text) RETURNS integer
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    marks CONSTANT text := '[' ||
+        '\u0300-\u036F\u0483-\u0489\u0591-\u05BD\u05BF\u05C1-\u05C2\u05C4-\u05C5\u05C7\u0600-\u0605'
+        '\u0610-\u061A\u064B-\u065F\u0670\u06D6-\u06DD\u06DF-\u06E4\u06E7-\u06E8\u06EA-\u06ED\u070F\u0711'
+        '\u0730-\u074A\u07A6-\u07B0\u07EB-\u07F3\u07FD\u0816-\u0819\u081B-\u0823\u0825-\u0827\u0829-\u082D'
+        '\u0859-\u085B\u0890-\u089F\u08CA-\u0903\u093A-\u093C\u093E-\u094F\u0951-\u0957\u0962-\u0963'
+        '\u0981-\u0983\u09BC\u09BE-\u09CD\u09D7\u09E2-\u09E3\u09FE-\u0A03\u0A3C-\u0A51\u0A70-\u0A71\u0A75'
+        '\u0A81-\u0A83\u0ABC\u0ABE-\u0ACD\u0AE2-\u0AE3\u0AFA-\u0B03\u0B3C\u0B3E-\u0B57\u0B62-\u0B63\u0B82'
+        '\u0BBE-\u0BCD\u0BD7\u0C00-\u0C04\u0C3C\u0C3E-\u0C56\u0C62-\u0C63\u0C81-\u0C83\u0CBC\u0CBE-\u0CD6'
+        '\u0CE2-\u0CE3\u0CF3-\u0D03\u0D3B-\u0D3C\u0D3E-\u0D4E\u0D57\u0D62-\u0D63\u0D81-\u0D83\u0DCA-\u0DDF'
+        '\u0DF2-\u0DF3\u0E31\u0E33-\u0E3A\u0E47-\u0E4E\u0EB1\u0EB3-\u0EBC\u0EC8-\u0ECE\u0F18-\u0F19\u0F35'
+        '\u0F37\u0F39\u0F3E-\u0F3F\u0F71-\u0F84\u0F86-\u0F87\u0F8D-\u0FBC\u0FC6\u102B-\u103E\u1056-\u1059'
+        '\u105E-\u1060\u1062-\u1064\u1067-\u106D\u1071-\u1074\u1082-\u108D\u108F\u109A-\u109D\u1160-\u11FF'
+        '\u135D-\u135F\u1712-\u1715\u1732-\u1734\u1752-\u1753\u1772-\u1773\u17B4-\u17D3\u17DD\u180B-\u180D'
+        '\u180F\u1885-\u1886\u18A9\u1920-\u193B\u1A17-\u1A1B\u1A55-\u1A7F\u1AB0-\u1B04\u1B34-\u1B44'
+        '\u1B6B-\u1B73\u1B80-\u1B82\u1BA1-\u1BAD\u1BE6-\u1BF3\u1C24-\u1C37\u1CD0-\u1CD2\u1CD4-\u1CE8\u1CED'
+        '\u1CF4\u1CF7-\u1CF9\u1DC0-\u1DFF\u200C-\u200D\u20D0-\u20F0\u2CEF-\u2CF1\u2D7F\u2DE0-\u2DFF'
+        '\u302A-\u302F\u3099-\u309A\uA66F-\uA672\uA674-\uA67D\uA69E-\uA69F\uA6F0-\uA6F1\uA802\uA806\uA80B'
+        '\uA823-\uA827\uA82C\uA880-\uA881\uA8B4-\uA8C5\uA8E0-\uA8F1\uA8FF\uA926-\uA92D\uA947-\uA953'
+        '\uA980-\uA983\uA9B3-\uA9C0\uA9E5\uAA29-\uAA36\uAA43\uAA4C-\uAA4D\uAA7B-\uAA7D\uAAB0\uAAB2-\uAAB4'
+        '\uAAB7-\uAAB8\uAABE-\uAABF\uAAC1\uAAEB-\uAAEF\uAAF5-\uAAF6\uABE3-\uABEA\uABEC-\uABED\uD7B0-\uD7FF'
+        '\uFB1E\uFE00-\uFE0F\uFE20-\uFE2F\uFF9E-\uFF9F\U000101FD\U000102E0\U00010376-\U0001037A'
+        '\U00010A00-\U00010A5F\U00010AE5-\U00010AE6\U00010D00-\U00010DFF\U00010E80-\U00011FFF'
+        '\U00013430-\U0001345F\U00016100-\U0001613F\U00016A00-\U00016FFF\U0001BC00-\U0001CFFF'
+        '\U0001D160-\U0001D1FF\U0001D240-\U0001D24F\U0001DA00-\U0001DAFF\U0001E000-\U0001E95F'
+        '\U0001F3FB-\U0001F3FF\U000E0000-\U000E0FFF' || ']';
+    viramas CONSTANT text := '[' ||
+        '\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D3B-\u0D3C\u0D4D\u0DCA\u0E3A\u0EBA\u0F84'
+        '\u1039-\u103A\u1714-\u1715\u1734\u17D2\u1A60\u1B44\u1BAA-\u1BAB\u1BF2-\u1BF3\u2D7F\uA806\uA82C\uA8C4'
+        '\uA953\uA9C0\uAAF6\uABED' || ']';
+    rest text := value;
+BEGIN
+    rest := replace(rest, E'\r\n', 'x');
+    rest := regexp_replace(rest, '[\U0001F1E6-\U0001F1FF]{2}', 'x', 'g');
+    rest := regexp_replace(rest, '[\u1100-\u115F\uA960-\uA97C]+[\uAC00-\uD7A3\u1160-\u11A7\uD7B0-\uD7C6]?', 'x', 'g');
+    rest := regexp_replace(rest, '(\u200D|' || viramas || ')' || marks || '*.', '', 'g');
+    rest := regexp_replace(rest, marks, '', 'g');
+    RETURN char_length(rest);
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.least_characters(value text) IS 'Never more than the extended grapheme clusters of the text.';
+
+CREATE FUNCTION pushfleet.link_fault(link text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+DECLARE
+    scheme text := lower(substring(link FROM '^([A-Za-z][A-Za-z0-9+.-]*):') COLLATE "C");
+BEGIN
+    IF pushfleet.is_too_long(link, 2048) THEN
+        RETURN 'too_long';
+    END IF;
+    IF scheme IS NULL
+        OR scheme IN ('javascript', 'data', 'vbscript', 'file')
+        OR translate(link, pushfleet.white_space(), '') <> link
+        OR scheme IN ('http', 'https')
+            AND substr(link, char_length(scheme) + 2) !~ '^//([^/?#]*@)?[^/?#@:][^/?#@]*([/?#]|$)'
+    THEN
+        RETURN 'invalid';
+    END IF;
+    RETURN NULL;
+END
+$_$;
+
+CREATE FUNCTION pushfleet.link_problems(value jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    said text := value #>> '{}';
+    fault text;
+BEGIN
+    IF value IS NULL THEN
+        RETURN;
+    ELSIF jsonb_typeof(value) <> 'string' THEN
+        RETURN QUERY SELECT at, 'type_invalid', 'must be a text';
+        RETURN;
+    END IF;
+    IF EXISTS (SELECT FROM pushfleet.placeholders(said) p WHERE p IS NULL) THEN
+        RETURN QUERY SELECT at, 'placeholder_malformed', 'holds {{ without a valid placeholder after it';
+    END IF;
+    fault := pushfleet.link_fault(said);
+    IF fault = 'too_long' THEN
+        RETURN QUERY SELECT at, 'url_too_long', 'has more than 2048 characters';
+    ELSIF fault = 'invalid' AND strpos(said, '{{') = 0 THEN
+        RETURN QUERY SELECT at, 'url_invalid', 'must be an absolute link that may be opened';
+    END IF;
+END
+$$;
 
 CREATE FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
@@ -953,7 +1423,7 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.make_campaign_target() RETURNS trigger
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 DECLARE
@@ -977,6 +1447,110 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.member_problems(value jsonb, at text, known text[]) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT at, 'type_invalid', 'must be an object'
+    WHERE jsonb_typeof(value) <> 'object'
+    UNION ALL
+    SELECT at || pushfleet.pointer_step(k.key), 'unknown_field',
+        'is not known here; known are ' || array_to_string(known, ', ')
+    FROM jsonb_object_keys(CASE jsonb_typeof(value) WHEN 'object' THEN value ELSE '{}' END) AS k (key)
+    WHERE k.key <> ALL (known);
+END
+$$;
+
+CREATE FUNCTION pushfleet.message_problems(message jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    is_silent CONSTANT boolean := message -> 'silent' = 'true';
+BEGIN
+    IF message IS NULL OR jsonb_typeof(message) <> 'object' THEN
+        RETURN QUERY SELECT at, 'type_invalid', 'must be an object';
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT * FROM pushfleet.member_problems(
+        message, at, '{content,presentation,data,silent,overrides,template}');
+    IF message ? 'template' THEN
+        RETURN QUERY
+        SELECT at || '/' || k.key, 'unknown_field', 'may not stand beside a template'
+        FROM unnest('{content,presentation,data,silent,overrides}'::text[]) AS k (key)
+        WHERE message ? k.key;
+        IF jsonb_typeof(message -> 'template') <> 'string' THEN
+            RETURN QUERY SELECT at || '/template', 'type_invalid', 'must be a text';
+        ELSIF pushfleet.is_blank(message ->> 'template') THEN
+            RETURN QUERY SELECT at || '/template', 'template_unknown', 'is empty';
+        END IF;
+        RETURN;
+    END IF;
+    IF message ? 'silent' AND jsonb_typeof(message -> 'silent') <> 'boolean' THEN
+        RETURN QUERY SELECT at || '/silent', 'type_invalid', 'must be true or false';
+    END IF;
+    IF message ? 'data' THEN
+        RETURN QUERY SELECT * FROM pushfleet.data_problems(message -> 'data', at || '/data');
+    END IF;
+    IF message ? 'overrides' THEN
+        RETURN QUERY SELECT * FROM pushfleet.override_problems(
+            message -> 'overrides', jsonb_build_object('message', pushfleet.override_schema()), at || '/overrides');
+    END IF;
+    IF is_silent THEN
+        RETURN QUERY
+        SELECT at || '/' || k.key, 'type_invalid', 'must be an object'
+        FROM unnest('{content,presentation}'::text[]) AS k (key)
+        WHERE jsonb_typeof(message -> k.key) <> 'object';
+        RETURN;
+    END IF;
+    IF message ? 'presentation' THEN
+        RETURN QUERY SELECT * FROM pushfleet.presentation_problems(message -> 'presentation', at || '/presentation');
+    END IF;
+    -- With a `silent` that cannot be read, nobody knows whether content is due.
+    IF message ? 'content' OR NOT message ? 'silent' OR jsonb_typeof(message -> 'silent') = 'boolean' THEN
+        RETURN QUERY SELECT * FROM pushfleet.content_problems(message -> 'content', at || '/content');
+    END IF;
+END
+$$;
+
+CREATE FUNCTION pushfleet.named_text_problems(value jsonb, kind text, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+BEGIN
+    RETURN QUERY
+    WITH entry AS (
+        SELECT e.key, e.value, at || pushfleet.pointer_step(e.key) AS at, e.value #>> '{}' AS said,
+            lower(e.key COLLATE "C") AS name, jsonb_typeof(e.value) = 'string' AS is_text,
+            row_number() OVER (PARTITION BY lower(e.key COLLATE "C") ORDER BY e.key COLLATE "C") AS place
+        FROM jsonb_each(value) e
+    )
+    SELECT entry.at, 'override_invalid', 'is set by the server or kept by the provider'
+    FROM entry
+    WHERE CASE kind
+        WHEN 'data' THEN entry.key IN ('from', 'message_type')
+            OR starts_with(entry.key, 'google.') OR starts_with(entry.key, 'gcm.notification.')
+        ELSE entry.name IN ('apns-id', 'apns-topic', 'authorization', 'content-encoding')
+    END
+    UNION ALL
+    SELECT entry.at, 'override_invalid', 'must be a text' FROM entry WHERE NOT entry.is_text
+    UNION ALL
+    SELECT entry.at, 'override_invalid', 'stands here twice' FROM entry WHERE kind = 'headers' AND entry.place > 1
+    UNION ALL
+    SELECT entry.at, 'override_invalid', 'is nothing that the push service would take'
+    FROM entry
+    WHERE kind = 'headers' AND entry.is_text
+        AND NOT (
+            entry.key ~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]{1,64}$'
+            AND octet_length(entry.said) <= 1024
+            AND entry.said !~ '[\u0001-\u001F\u007F]'
+            AND pushfleet.is_header_value(entry.name, entry.said)
+        );
+END
+$_$;
+
 CREATE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -993,15 +1567,21 @@ DECLARE
     the_run bigint;
     version bigint;
 BEGIN
-    SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem) ORDER BY p.pointer)
+    SELECT jsonb_agg(
+        jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
+        ORDER BY p.pointer COLLATE "C", p.code)
     INTO problems
     FROM (
         SELECT * FROM pushfleet.check_recipient(recipient)
         UNION ALL
         SELECT * FROM pushfleet.check_options(options)
         UNION ALL
-        SELECT '/message', 'type_invalid', 'must be an object'
-        WHERE jsonb_typeof(message) IS DISTINCT FROM 'object'
+        SELECT * FROM pushfleet.message_problems(message, '/message')
+        UNION ALL
+        SELECT '/message/template', 'template_unknown', 'is not the name of a template of the app'
+        WHERE jsonb_typeof(notify.message -> 'template') = 'string' AND NOT EXISTS (
+            SELECT FROM pushfleet.template t WHERE t.app_id = the_app AND t.name = notify.message ->> 'template'
+        )
     ) p;
     IF problems IS NOT NULL THEN
         RAISE EXCEPTION 'notify: % problem(s), the first at %: %', jsonb_array_length(problems),
@@ -1019,7 +1599,8 @@ BEGIN
             FROM pushfleet.idempotency_key k
             WHERE k.app_id = the_app AND k.key_hash = sha256(convert_to(options ->> 'idempotencyKey', 'UTF8'));
             IF known.body_hash <> body THEN
-                RAISE EXCEPTION 'options.idempotencyKey: it already names notification % with another body; use another key',
+                RAISE EXCEPTION
+                    'options.idempotencyKey: it already names notification % with another body; use another key',
                     known.notification_id
                     USING ERRCODE = 'PF409';
             END IF;
@@ -1029,7 +1610,9 @@ BEGIN
 
     due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
     the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
-    version := pushfleet.keep_message(the_run, message, options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
+    version := pushfleet.keep_message(
+        the_run, pushfleet.resolve_message(the_app, message),
+        options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
     WITH target AS (
         SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
         FROM pushfleet.app a
@@ -1045,7 +1628,10 @@ BEGIN
         INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
         OVERRIDING SYSTEM VALUE
         SELECT target.shard,
-            CASE target.place WHEN 1 THEN result ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id')) END,
+            CASE target.place
+                WHEN 1 THEN result
+                ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
+            END,
             the_run, target.id, version, due,
             due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
         FROM target
@@ -1059,8 +1645,143 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) IS 'Queues one notification in the caller''s transaction; its id. PF400 invalid (all problems in DETAIL), PF403, PF404, PF409.';
 
+CREATE FUNCTION pushfleet.override_problems(value jsonb, kind jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    schema CONSTANT jsonb := kind -> 'message';
+    is_root CONSTANT boolean := schema -> 'fields' ? 'webpush';
+    member record;
+    seen text[] := '{}';
+BEGIN
+    IF schema IS NOT NULL THEN
+        IF jsonb_typeof(value) <> 'object' THEN
+            RETURN QUERY SELECT at, 'type_invalid', 'must be an object';
+            RETURN;
+        END IF;
+        FOR member IN
+            SELECT e.key, e.value, f.key AS name, f.value AS kind, at || pushfleet.pointer_step(e.key) AS at
+            FROM jsonb_each(value) e
+            LEFT JOIN LATERAL (
+                SELECT f.key, f.value FROM jsonb_each(schema -> 'fields') f
+                WHERE f.key = e.key OR lower(regexp_replace(f.key, '([A-Z])', '_\1', 'g')) = e.key AND NOT is_root
+                ORDER BY f.key = e.key DESC
+                LIMIT 1
+            ) f ON true
+            ORDER BY e.key COLLATE "C"
+        LOOP
+            IF member.name IS NULL THEN
+                RETURN QUERY SELECT member.at, 'unknown_field', 'is not known in the provider''s message';
+                CONTINUE;
+            END IF;
+            IF member.name = ANY (seen) THEN
+                RETURN QUERY SELECT member.at, 'override_invalid', 'stands here in both spellings';
+            END IF;
+            seen := seen || member.name;
+            RETURN QUERY SELECT * FROM pushfleet.override_problems(member.value, member.kind, member.at);
+        END LOOP;
+        RETURN QUERY
+        SELECT at || '/' || needed.name, 'override_invalid', 'is missing'
+        FROM (
+            SELECT r.name FROM jsonb_array_elements_text(schema -> 'required') AS r (name)
+            UNION ALL
+            SELECT p.value FROM jsonb_each_text(schema -> 'pairs') p WHERE p.key = ANY (seen)
+        ) needed
+        WHERE needed.name <> ALL (seen);
+    ELSIF kind ? 'list' AND jsonb_typeof(value) = 'array' THEN
+        RETURN QUERY
+        SELECT p.pointer, p.code, p.problem
+        FROM jsonb_array_elements(value) WITH ORDINALITY AS element,
+            pushfleet.override_problems(element.value, kind -> 'list', at || '/' || element.ordinality - 1) p;
+    ELSIF kind IN ('"data"', '"headers"') AND jsonb_typeof(value) = 'object' THEN
+        RETURN QUERY SELECT * FROM pushfleet.named_text_problems(value, kind #>> '{}', at);
+    ELSIF NOT coalesce(pushfleet.is_override_value(value, kind), false) THEN
+        RETURN QUERY SELECT at, 'override_invalid', 'is not what the provider takes here';
+    END IF;
+END
+$$;
+
+CREATE FUNCTION pushfleet.override_schema() RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+    SELECT $schema${"fields": {
+        "android": {"message": {"fields": {
+            "bandwidthConstrainedOk": "bool", "collapseKey": "string", "data": "data", "directBootOk": "bool",
+            "fcmOptions": {"message": {"fields": {"analyticsLabel": "label"}}},
+            "notification": {"message": {
+                "fields": {
+                    "body": "string", "bodyLocArgs": {"list": "string"}, "bodyLocKey": "string",
+                    "bypassProxyNotification": "bool", "channelId": "string", "clickAction": "string",
+                    "color": "color", "defaultLightSettings": "bool", "defaultSound": "bool",
+                    "defaultVibrateTimings": "bool", "eventTime": "instant", "icon": "string", "image": "string",
+                    "lightSettings": {"message": {
+                        "fields": {
+                            "color": {"message": {"fields": {
+                                "red": "fraction", "green": "fraction", "blue": "fraction", "alpha": "fraction"
+                            }}},
+                            "lightOnDuration": {"duration": 315576000000},
+                            "lightOffDuration": {"duration": 315576000000}
+                        },
+                        "required": ["color", "lightOnDuration", "lightOffDuration"]
+                    }},
+                    "localOnly": "bool", "notificationCount": "int32",
+                    "notificationPriority": {"word": [
+                        "PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH",
+                        "PRIORITY_MAX"
+                    ]},
+                    "proxy": {"word": ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]},
+                    "sound": "string", "sticky": "bool", "tag": "string", "ticker": "string", "title": "string",
+                    "titleLocArgs": {"list": "string"}, "titleLocKey": "string",
+                    "vibrateTimings": {"list": {"duration": 315576000000}},
+                    "visibility": {"word": ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]}
+                },
+                "pairs": {"titleLocArgs": "titleLocKey", "bodyLocArgs": "bodyLocKey"}
+            }},
+            "priority": {"word": ["NORMAL", "HIGH", "normal", "high"]},
+            "restrictedPackageName": "string", "restrictedSatelliteOk": "bool", "ttl": {"duration": 2419200}
+        }}},
+        "apns": {"message": {"fields": {
+            "fcmOptions": {"message": {"fields": {"analyticsLabel": "label", "image": "string"}}},
+            "headers": "headers", "liveActivityToken": "string", "payload": "free"
+        }}},
+        "webpush": {"message": {"fields": {
+            "data": "data",
+            "fcmOptions": {"message": {"fields": {"analyticsLabel": "label", "link": "httpsLink"}}},
+            "headers": "headers", "notification": "free"
+        }}}
+    }}$schema$::jsonb
+$_$;
+
 CREATE FUNCTION pushfleet.pause(which bigint, because smallint DEFAULT NULL::smallint, detail text DEFAULT NULL::text) RETURNS boolean
-    LANGUAGE sql
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pushfleet.require_run(which);
+    RETURN pushfleet.pause_run(which, because, detail);
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.pause(which bigint, because smallint, detail text) IS 'Stops a run: no request begins later than a second after the commit. False: it is not running.';
+
+CREATE FUNCTION pushfleet.pause_app(app text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    UPDATE pushfleet.app a
+    SET paused_at = now()
+    WHERE a.id = pushfleet.require_caller(pause_app.app) AND a.paused_at IS NULL;
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
+
+CREATE FUNCTION pushfleet.pause_run(which bigint, because smallint, detail text) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH paused AS (
@@ -1072,79 +1793,70 @@ CREATE FUNCTION pushfleet.pause(which bigint, because smallint DEFAULT NULL::sma
     SELECT EXISTS (SELECT FROM paused)
 $$;
 
-COMMENT ON FUNCTION pushfleet.pause(which bigint, because smallint, detail text) IS 'Stops a run: no request begins later than a second after the commit. False: it is not running.';
-
-CREATE FUNCTION pushfleet.pause_app(app text) RETURNS boolean
-    LANGUAGE plpgsql
+CREATE FUNCTION pushfleet.placeholders(value text) RETURNS SETOF text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushfleet.app a WHERE a.name = pause_app.app) THEN
-        RAISE EXCEPTION 'there is no app of that name' USING ERRCODE = 'P0001', DETAIL = pause_app.app;
-    END IF;
-    UPDATE pushfleet.app a SET paused_at = now() WHERE a.name = pause_app.app AND a.paused_at IS NULL;
-    RETURN FOUND;
+    RETURN QUERY
+    SELECT part[1]
+    FROM regexp_matches(
+        value,
+        '\{\{([ \t]*[A-Za-z_][A-Za-z0-9_.-]{0,63}[ \t]*(?:\|(?:[^}]|\}(?!\}))*)?\}\})?', 'g') AS part
+    WHERE strpos(value, '{{') > 0;
 END
 $$;
 
-COMMENT ON FUNCTION pushfleet.pause_app(app text) IS 'Stops all runs and notifications of an app. False: it was paused already.';
-
-CREATE FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) RETURNS smallint[]
-    LANGUAGE sql SECURITY DEFINER
+CREATE FUNCTION pushfleet.pointer_step(key text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    WITH
-    given AS MATERIALIZED (
-        SELECT e.position, e.event_id, e.run_id, e.number, e.kind,
-            date_trunc('hour', greatest(least(coalesce(e.at, now()), now()), run.created_at)) AS hour,
-            run.id IS NOT NULL AS is_known,
-            row_number() OVER (PARTITION BY e.event_id ORDER BY e.position) AS turn
-        FROM unnest(in_ids, in_runs, in_numbers, in_kinds, in_at) WITH ORDINALITY
-            AS e (event_id, run_id, number, kind, at, position)
-        LEFT JOIN pushfleet.run ON run.id = e.run_id AND run.app_id = in_app
-    ),
-    fresh AS (
-        -- In one order, whoever writes: two batches with the same events wait, and never for each other.
-        INSERT INTO pushfleet.event_seen (app_id, event_id, run_id, number, kind)
-        SELECT in_app, given.event_id, given.run_id, given.number, given.kind
-        FROM given
-        WHERE given.is_known AND given.turn = 1
-        ORDER BY given.event_id
-        ON CONFLICT (app_id, event_id) DO NOTHING
-        RETURNING event_id
-    ),
-    counted AS (
-        SELECT given.hour, given.run_id, given.kind, count(*) AS events,
-            count(DISTINCT given.number) FILTER (WHERE NOT EXISTS (
-                SELECT FROM pushfleet.event_seen seen
-                WHERE seen.run_id = given.run_id AND seen.number = given.number AND seen.kind = given.kind
-            )) AS notifications
-        FROM fresh
-        JOIN given ON given.event_id = fresh.event_id AND given.turn = 1
-        GROUP BY given.hour, given.run_id, given.kind
-    ),
-    tallied AS (
-        INSERT INTO pushfleet.event_tally AS t (hour, run_id, events, notifications, kind, slot)
-        SELECT counted.hour, counted.run_id, counted.events, counted.notifications, counted.kind, pg_backend_pid() % 8
-        FROM counted
-        ORDER BY counted.run_id, counted.hour, counted.kind
-        ON CONFLICT (run_id, hour, kind, slot) DO UPDATE
-        SET events = t.events + excluded.events, notifications = t.notifications + excluded.notifications
-        RETURNING 1
-    )
-    SELECT array_agg(
-        CASE
-            WHEN NOT given.is_known THEN 2
-            WHEN given.turn = 1 AND fresh.event_id IS NOT NULL THEN 0
-            ELSE 1
-        END::smallint
-        ORDER BY given.position)
-    FROM given
-    LEFT JOIN fresh ON fresh.event_id = given.event_id
+    SELECT '/' || replace(replace(key, '~', '~0'), '/', '~1')
 $$;
 
+CREATE FUNCTION pushfleet.presentation_problems(presentation jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $_$
+BEGIN
+    RETURN QUERY
+    WITH field AS (
+        SELECT f.key, f.value, at || '/' || f.key AS at, f.value #>> '{}' AS said,
+            CASE WHEN f.key IN ('badge', 'relevanceScore') THEN 'number' ELSE 'string' END AS type
+        FROM jsonb_each(CASE jsonb_typeof(presentation) WHEN 'object' THEN presentation ELSE '{}' END) f
+        WHERE f.key IN ('sound', 'badge', 'threadId', 'interruptionLevel', 'relevanceScore', 'channelId')
+    )
+    SELECT p.pointer, p.code, p.problem
+    FROM pushfleet.member_problems(
+        presentation, at, '{sound,badge,threadId,icon,interruptionLevel,relevanceScore,channelId}') p
+    UNION ALL
+    SELECT p.pointer, p.code, p.problem
+    FROM pushfleet.image_problems(presentation -> 'icon', at || '/icon', 'presentation_invalid') p
+    WHERE jsonb_typeof(presentation) = 'object'
+    UNION ALL
+    SELECT field.at, 'type_invalid', 'must be a ' || field.type FROM field WHERE jsonb_typeof(field.value) <> field.type
+    UNION ALL
+    SELECT field.at, 'presentation_invalid', CASE field.key
+        WHEN 'badge' THEN 'must be a whole number from 0 to 99999'
+        WHEN 'relevanceScore' THEN 'must be a number from 0 to 1'
+        WHEN 'threadId' THEN 'must have 1 to 64 characters'
+        WHEN 'interruptionLevel' THEN 'must be passive, active, time-sensitive or critical'
+        ELSE 'must be 1 to 64 letters, digits, _, . and -'
+    END
+    FROM field
+    WHERE jsonb_typeof(field.value) = field.type
+        AND NOT CASE field.key
+            WHEN 'badge' THEN field.said::numeric BETWEEN 0 AND 99999 AND field.said::numeric % 1 = 0
+            WHEN 'relevanceScore' THEN field.said::numeric BETWEEN 0 AND 1
+            WHEN 'threadId' THEN field.said <> '' AND NOT pushfleet.is_too_long(field.said, 64)
+            WHEN 'interruptionLevel' THEN field.said IN ('passive', 'active', 'time-sensitive', 'critical')
+            ELSE field.said ~ '^[A-Za-z0-9_.-]{1,64}$'
+        END;
+END
+$_$;
+
 CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH known AS MATERIALIZED (
@@ -1163,6 +1875,19 @@ CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
     ON CONFLICT (key) DO NOTHING
 $$;
 
+CREATE FUNCTION pushfleet.refuse(who text, problems jsonb) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF problems IS NOT NULL THEN
+        RAISE EXCEPTION '%: % problem(s), the first at %: %', who, jsonb_array_length(problems),
+            problems #>> '{0,pointer}', problems #>> '{0,message}'
+            USING ERRCODE = 'PF400', DETAIL = problems::text;
+    END IF;
+END
+$$;
+
 CREATE FUNCTION pushfleet.refuse_template_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -1171,6 +1896,113 @@ BEGIN
     RAISE EXCEPTION 'a template''s version cannot be changed' USING HINT = 'Save it again: that makes a new version.';
 END
 $$;
+
+CREATE FUNCTION pushfleet.register_subscriber(app text, installation jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    the_app bigint := pushfleet.require_caller(register_subscriber.app);
+    result bigint;
+BEGIN
+    PERFORM pushfleet.refuse('register_subscriber', (
+        SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
+            ORDER BY p.pointer COLLATE "C", p.code)
+        FROM pushfleet.installation_problems(installation) p
+    ));
+    WITH said AS (
+        SELECT given.external_id, nullif(given.user_id, '') AS user_id,
+            CASE given.transport WHEN 'apns' THEN 1 WHEN 'fcm' THEN 2 ELSE 3 END::smallint AS transport,
+            CASE given.transport WHEN 'apns' THEN lower(given.address COLLATE "C") ELSE given.address END AS address,
+            CASE WHEN given.transport <> 'apns' THEN 0 WHEN given.environment = 'sandbox' THEN 2 ELSE 1 END::smallint
+                AS environment,
+            CASE given.transport WHEN 'webpush'
+                THEN replace(encode(pushfleet.base64_bytes(given.p256dh), 'base64'), E'\n', '') END AS p256dh,
+            CASE given.transport WHEN 'webpush'
+                THEN encode(pushfleet.base64_bytes(given.auth), 'base64') END AS auth,
+            nullif(given.language, '') AS language, nullif(given.time_zone, '') AS time_zone,
+            coalesce(given.attributes, '{}') AS attributes,
+            ARRAY(
+                SELECT tag.value
+                FROM jsonb_array_elements_text(coalesce(given.tags, '[]')) WITH ORDINALITY AS tag
+                WHERE NOT pushfleet.is_blank(tag.value)
+                GROUP BY tag.value
+                ORDER BY min(tag.ordinality)
+            ) AS tags,
+            coalesce(nullif(given.registered_at, '')::timestamptz, clock_timestamp()) AS registered_at,
+            (
+                SELECT max(credential.id)
+                FROM pushfleet.credential
+                WHERE credential.app_id = the_app AND credential.transport = 3
+                    AND credential.facts ->> 'public_key' = rtrim(translate(replace(encode(
+                        pushfleet.base64_bytes(nullif(given.vapid_key, '')), 'base64'), E'\n', ''), '+/', '-_'), '=')
+            ) AS vapid_credential
+        FROM jsonb_to_record(installation) AS given (
+            external_id text, user_id text, transport text, address text, environment text, p256dh text, auth text,
+            language text, time_zone text, attributes jsonb, tags jsonb, registered_at text, vapid_key text
+        )
+    )
+    INSERT INTO pushfleet.subscriber AS known (
+        shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
+        time_zone, attributes, tags, registered_at, seen_at, vapid_credential
+    )
+    SELECT a.shards[1 + abs(hashtextextended(said.external_id, a.id) % cardinality(a.shards))], a.id, said.transport,
+        CASE
+                WHEN said.transport <> 3 THEN 0
+                WHEN said.address LIKE 'https://fcm.googleapis.com/%' THEN 1
+                WHEN said.address LIKE 'https://%push.services.mozilla.com/%' THEN 2
+                WHEN said.address LIKE 'https://web.push.apple.com/%' THEN 3
+                WHEN said.address LIKE 'https://%.notify.windows.com/%' THEN 4
+                ELSE 5
+            END,
+        said.environment, said.external_id, said.user_id, said.address, said.p256dh, said.auth, said.language,
+        said.time_zone, said.attributes, said.tags, said.registered_at, now(), said.vapid_credential
+    FROM said
+    JOIN pushfleet.app a ON a.id = the_app
+    ON CONFLICT (shard, app_id, external_id) DO UPDATE
+    SET transport = excluded.transport, service = excluded.service, environment = excluded.environment,
+        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language,
+        time_zone = excluded.time_zone, attributes = excluded.attributes, tags = excluded.tags,
+        address = excluded.address, seen_at = excluded.seen_at,
+        address_version = known.address_version
+            + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
+        state = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+            -- Signed for with another key than the browser's, which is named now.
+            WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
+                AND excluded.vapid_credential IS NOT NULL THEN 1
+            WHEN excluded.registered_at > known.state_since THEN 1
+            ELSE known.state
+        END,
+        vapid_credential = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.vapid_credential
+            ELSE coalesce(excluded.vapid_credential, known.vapid_credential)
+        END,
+        state_since = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                OR known.state <> 1 AND excluded.registered_at > known.state_since THEN excluded.registered_at
+            ELSE known.state_since
+        END,
+        evidence = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                OR excluded.registered_at > known.state_since THEN NULL
+            ELSE known.evidence
+        END,
+        registered_at = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            -- A refresh of what is well is no new registration.
+            WHEN known.state = 1 AND coalesce(installation ->> 'registered_at', '') = '' THEN known.registered_at
+            ELSE greatest(known.registered_at, excluded.registered_at)
+        END
+    RETURNING known.id INTO STRICT result;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) IS 'Registers or refreshes an installation (the import''s columns as JSON); its id. PF400, PF403, PF404.';
 
 CREATE FUNCTION pushfleet.require_caller(which text) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -1195,6 +2027,19 @@ BEGIN
             USING ERRCODE = 'PF403', HINT = 'An owner grants it with: pushfleet app grant';
     END IF;
     RETURN the_id;
+END
+$$;
+
+CREATE FUNCTION pushfleet.require_run(which bigint) RETURNS void
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    owner text := (SELECT a.name FROM pushfleet.run r JOIN pushfleet.app a ON a.id = r.app_id WHERE r.id = which);
+BEGIN
+    IF owner IS NOT NULL THEN
+        PERFORM pushfleet.require_caller(owner);
+    END IF;
 END
 $$;
 
@@ -1273,29 +2118,28 @@ $$;
 COMMENT ON FUNCTION pushfleet.restore_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) IS 'Takes back what answers did to addresses from one instant to the other; how many are back.';
 
 CREATE FUNCTION pushfleet.resume(which bigint) RETURNS boolean
-    LANGUAGE sql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    WITH resumed AS (
-        UPDATE pushfleet.run
-        SET status = 1, paused_at = NULL, paused_reason = NULL, paused_detail = NULL
-        WHERE run.id = which AND run.status = 2
-        RETURNING 1
-    )
-    SELECT EXISTS (SELECT FROM resumed)
+BEGIN
+    PERFORM pushfleet.require_run(which);
+    UPDATE pushfleet.run
+    SET status = 1, paused_at = NULL, paused_reason = NULL, paused_detail = NULL
+    WHERE run.id = which AND run.status = 2;
+    RETURN FOUND;
+END
 $$;
 
 COMMENT ON FUNCTION pushfleet.resume(which bigint) IS 'Goes on with a paused run. False: it is not paused.';
 
 CREATE FUNCTION pushfleet.resume_app(app text) RETURNS boolean
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushfleet.app a WHERE a.name = resume_app.app) THEN
-        RAISE EXCEPTION 'there is no app of that name' USING ERRCODE = 'P0001', DETAIL = resume_app.app;
-    END IF;
-    UPDATE pushfleet.app a SET paused_at = NULL WHERE a.name = resume_app.app AND a.paused_at IS NOT NULL;
+    UPDATE pushfleet.app a
+    SET paused_at = NULL
+    WHERE a.id = pushfleet.require_caller(resume_app.app) AND a.paused_at IS NOT NULL;
     RETURN FOUND;
 END
 $$;
@@ -1303,7 +2147,7 @@ $$;
 COMMENT ON FUNCTION pushfleet.resume_app(app text) IS 'Goes on with a paused app; runs that are paused stay so. False: it was not.';
 
 CREATE FUNCTION pushfleet.rotate_bucket(seen integer) RETURNS integer
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $_$
 DECLARE
@@ -1345,10 +2189,53 @@ CREATE FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since tim
     )
 $$;
 
+CREATE FUNCTION pushfleet.schedule_campaign(campaign jsonb) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    file CONSTANT jsonb := schedule_campaign.campaign;
+    hash CONSTANT bytea := sha256(convert_to(file::text, 'UTF8'));
+    the_app bigint;
+    known record;
+    result bigint;
+BEGIN
+    PERFORM pushfleet.refuse('schedule_campaign', (
+        SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
+            ORDER BY p.pointer COLLATE "C", p.code)
+        FROM pushfleet.campaign_problems(file) p
+    ));
+    the_app := pushfleet.require_caller(file ->> 'app');
+    INSERT INTO pushfleet.campaign (app_id, name, idempotency_key, body_hash, body, state)
+    VALUES (the_app, file ->> 'name', file ->> 'idempotencyKey', hash, file, 0)
+    ON CONFLICT (app_id, idempotency_key) DO NOTHING
+    RETURNING id INTO result;
+    IF result IS NOT NULL THEN
+        RETURN result;
+    END IF;
+    SELECT c.id, c.body_hash INTO STRICT known
+    FROM pushfleet.campaign c
+    WHERE c.app_id = the_app AND c.idempotency_key = file ->> 'idempotencyKey';
+    IF known.body_hash <> hash THEN
+        RAISE EXCEPTION 'idempotencyKey: it already names campaign % with another body; use another key', known.id
+            USING ERRCODE = 'PF409';
+    END IF;
+    RETURN known.id;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400, PF403, PF404, PF409. A scheduler checks what SQL cannot.';
+
 CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
     LANGUAGE sql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    SELECT greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+    SELECT CASE
+        WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
+        THEN greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
+        ELSE now() - interval '60 s'
+    END
     FROM pg_stat_activity a
     WHERE a.datname = current_database()
         AND a.pid <> pg_backend_pid()
@@ -1392,24 +2279,27 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.stop(which bigint) RETURNS boolean
-    LANGUAGE sql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    WITH stopped AS (
-        UPDATE pushfleet.run
-        SET status = 3
-        WHERE run.id = which AND run.status IN (1, 2)
-        RETURNING 1
-    )
-    SELECT EXISTS (SELECT FROM stopped)
+BEGIN
+    PERFORM pushfleet.require_run(which);
+    UPDATE pushfleet.run
+    SET status = 3
+    WHERE run.id = which AND run.status IN (1, 2);
+    RETURN FOUND;
+END
 $$;
 
 COMMENT ON FUNCTION pushfleet.stop(which bigint) IS 'Cancels a run without counting. False: it is over, or unknown.';
 
 CREATE FUNCTION pushfleet.stopped(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
+BEGIN
+    PERFORM pushfleet.require_run(which);
+    RETURN QUERY
     SELECT
         coalesce(sum(b.delivered), 0)::bigint,
         coalesce(sum(flight.jobs), 0)::bigint,
@@ -1433,13 +2323,31 @@ CREATE FUNCTION pushfleet.stopped(which bigint) RETURNS TABLE(delivered bigint, 
             ELSE 0
         END AS jobs
     ) flight
-    WHERE p.run_id = which
+    WHERE p.run_id = which;
+END
 $$;
 
 COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
 
+CREATE FUNCTION pushfleet.summarize_day(parent text, day date) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET lock_timeout TO '50ms'
+    AS $$
+DECLARE
+    by_time regclass := to_regclass('pushfleet.' || parent || '_' || to_char(day, 'YYYYMMDD') || '_at');
+BEGIN
+    IF by_time IS NOT NULL THEN
+        PERFORM brin_summarize_new_values(by_time);
+    END IF;
+EXCEPTION
+    WHEN lock_not_available THEN
+        NULL;
+END
+$$;
+
 CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) RETURNS integer
-    LANGUAGE sql
+    LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     WITH taken AS (
@@ -1473,7 +2381,7 @@ CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome 
 $$;
 
 CREATE FUNCTION pushfleet.take_slots(of_run bigint, of_route bigint, wanted integer, ahead interval, at timestamp with time zone DEFAULT clock_timestamp()) RETURNS TABLE(begins_at timestamp with time zone, slots integer)
-    LANGUAGE plpgsql
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
 #variable_conflict use_column
@@ -1606,6 +2514,86 @@ CREATE FUNCTION pushfleet.test_place(campaign bigint, user_id text, subscriber b
         / 4503599627370496::float8
 $$;
 
+CREATE FUNCTION pushfleet.text_problems(value jsonb, at text, at_most integer, missing text, too_long text, takes_placeholders boolean) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    said text := value #>> '{}';
+BEGIN
+    IF value IS NULL THEN
+        RETURN QUERY SELECT at, missing, 'is missing';
+    ELSIF jsonb_typeof(value) <> 'string' THEN
+        RETURN QUERY SELECT at, 'type_invalid', 'must be a text';
+    ELSIF pushfleet.is_blank(said) THEN
+        RETURN QUERY SELECT at, missing, 'is empty';
+    ELSE
+        IF pushfleet.is_too_long(said, at_most) THEN
+            RETURN QUERY SELECT at, too_long, format('has more than %s characters', at_most);
+        END IF;
+        IF NOT takes_placeholders AND strpos(said, '{{') > 0 THEN
+            RETURN QUERY SELECT at, 'placeholder_not_allowed', 'may not hold {{';
+        ELSIF takes_placeholders AND EXISTS (SELECT FROM pushfleet.placeholders(said) p WHERE p IS NULL) THEN
+            RETURN QUERY SELECT at, 'placeholder_malformed', 'holds {{ without a valid placeholder after it';
+        END IF;
+    END IF;
+END
+$$;
+
+CREATE FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    the_app bigint := pushfleet.require_caller(unregister_subscriber.app);
+    result int;
+BEGIN
+    PERFORM pushfleet.refuse('unregister_subscriber', (
+        SELECT jsonb_agg(jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem))
+        FROM pushfleet.check_recipient(recipient) p
+    ));
+    UPDATE pushfleet.subscriber s
+    SET state = 3, state_since = now(), evidence = NULL
+    FROM pushfleet.app a
+    WHERE a.id = the_app AND s.shard = ANY (a.shards) AND s.app_id = a.id AND s.state <> 3
+        AND CASE
+            WHEN recipient ? 'subscriber' THEN s.id = (recipient ->> 'subscriber')::bigint
+            WHEN recipient ? 'externalId' THEN s.external_id = recipient ->> 'externalId'
+            ELSE s.user_id = recipient ->> 'user'
+        END;
+    GET DIAGNOSTICS result = ROW_COUNT;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) IS 'Sends nothing more to an installation, or to all of a user''s; how many there were. PF400, PF403, PF404.';
+
+CREATE FUNCTION pushfleet.variant_problems(value jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM pushfleet.member_problems(value, at, '{title,body,image,url,actions}');
+    IF jsonb_typeof(value) <> 'object' THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT * FROM pushfleet.text_problems(
+        value -> 'title', at || '/title', 200, 'title_missing', 'title_too_long', true);
+    RETURN QUERY SELECT * FROM pushfleet.text_problems(
+        value -> 'body', at || '/body', 1000, 'body_missing', 'body_too_long', true);
+    IF value ? 'image' THEN
+        RETURN QUERY SELECT * FROM pushfleet.image_problems(value -> 'image', at || '/image', 'image_invalid');
+    END IF;
+    IF value ? 'url' THEN
+        RETURN QUERY SELECT * FROM pushfleet.link_problems(value -> 'url', at || '/url');
+    END IF;
+    IF value ? 'actions' THEN
+        RETURN QUERY SELECT * FROM pushfleet.action_problems(value -> 'actions', at || '/actions');
+    END IF;
+END
+$$;
+
 CREATE FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone text, fallback text, past_local smallint, begun_at timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -1643,6 +2631,14 @@ BEGIN
     END IF;
     RETURN due;
 END
+$$;
+
+CREATE FUNCTION pushfleet.white_space() RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT E'\u0009\u000A\u000B\u000C\u000D \u0085\u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007'
+        '\u2008\u2009\u200A\u2028\u2029\u202F\u205F\u3000'
 $$;
 
 CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (
@@ -2051,16 +3047,19 @@ CREATE TABLE pushfleet.campaign (
     state smallint DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     target_id bigint,
-    next_at timestamp with time zone
+    next_at timestamp with time zone,
+    problems jsonb
 );
 
 COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
 
-COMMENT ON COLUMN pushfleet.campaign.state IS '1 active, 2 refused, 3 over';
+COMMENT ON COLUMN pushfleet.campaign.state IS '0 waits to be checked, 1 active, 2 refused, 3 over';
 
 COMMENT ON COLUMN pushfleet.campaign.target_id IS 'The one row of subscriber that stands for the topic or condition. It belongs to no app: its app_id is -target_id.';
 
 COMMENT ON COLUMN pushfleet.campaign.next_at IS 'Recurring campaigns: the occurrence that has no run yet. NULL = none.';
+
+COMMENT ON COLUMN pushfleet.campaign.problems IS 'Why it was refused: pointer, code and message of everything wrong.';
 
 ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.campaign_id_seq
@@ -2219,34 +3218,6 @@ CREATE TABLE pushfleet.duty (
 )
 WITH (fillfactor='20');
 
-CREATE TABLE pushfleet.event_seen (
-    app_id bigint NOT NULL,
-    event_id uuid NOT NULL,
-    received_at timestamp with time zone DEFAULT now() NOT NULL,
-    run_id bigint NOT NULL,
-    number bigint NOT NULL,
-    kind smallint NOT NULL,
-    CONSTRAINT event_seen_kind CHECK (((kind >= 1) AND (kind <= 5)))
-)
-WITH (autovacuum_vacuum_scale_factor='0.05');
-
-COMMENT ON COLUMN pushfleet.event_seen.kind IS '1 delivered on the device, 2 shown, 3 opened, 4 action, 5 dismissed';
-
-CREATE TABLE pushfleet.event_tally (
-    hour timestamp with time zone NOT NULL,
-    run_id bigint NOT NULL,
-    events bigint NOT NULL,
-    notifications bigint NOT NULL,
-    kind smallint NOT NULL,
-    slot smallint NOT NULL,
-    CONSTRAINT event_tally_kind CHECK (((kind >= 1) AND (kind <= 5)))
-)
-WITH (fillfactor='50');
-
-COMMENT ON COLUMN pushfleet.event_tally.hour IS 'When it happened, as the device says.';
-
-COMMENT ON COLUMN pushfleet.event_tally.notifications IS 'Without further events of one kind on one notification.';
-
 CREATE TABLE pushfleet.idempotency_key (
     app_id bigint NOT NULL,
     key_hash bytea NOT NULL,
@@ -2256,29 +3227,6 @@ CREATE TABLE pushfleet.idempotency_key (
 );
 
 COMMENT ON TABLE pushfleet.idempotency_key IS 'Kept for seven days. A second caller waits for the first one''s transaction.';
-
-CREATE TABLE pushfleet.intake_key (
-    id bigint NOT NULL,
-    app_id bigint NOT NULL,
-    hash bytea NOT NULL,
-    label text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    revoked_at timestamp with time zone,
-    CONSTRAINT intake_key_hash CHECK ((octet_length(hash) = 32))
-);
-
-COMMENT ON COLUMN pushfleet.intake_key.hash IS 'SHA-256 of the key, which holds 256 random bits.';
-
-COMMENT ON COLUMN pushfleet.intake_key.label IS 'The key''s first characters, to tell it from others.';
-
-ALTER TABLE pushfleet.intake_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME pushfleet.intake_key_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 
 CREATE TABLE pushfleet.job (
     batch_id bigint NOT NULL,
@@ -2747,20 +3695,8 @@ ALTER TABLE ONLY pushfleet.credential
 ALTER TABLE ONLY pushfleet.duty
     ADD CONSTRAINT duty_pkey PRIMARY KEY (name, slot);
 
-ALTER TABLE ONLY pushfleet.event_seen
-    ADD CONSTRAINT event_seen_pkey PRIMARY KEY (app_id, event_id);
-
-ALTER TABLE ONLY pushfleet.event_tally
-    ADD CONSTRAINT event_tally_pkey PRIMARY KEY (run_id, hour, kind, slot);
-
 ALTER TABLE ONLY pushfleet.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (app_id, key_hash);
-
-ALTER TABLE ONLY pushfleet.intake_key
-    ADD CONSTRAINT intake_key_hash_key UNIQUE (hash);
-
-ALTER TABLE ONLY pushfleet.intake_key
-    ADD CONSTRAINT intake_key_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pushfleet.lane_clock
     ADD CONSTRAINT lane_clock_pkey PRIMARY KEY (shard, lane);
@@ -2865,19 +3801,13 @@ CREATE INDEX batch_scheduled ON pushfleet.batch USING btree (shard, due_at) WHER
 
 CREATE INDEX campaign_next ON pushfleet.campaign USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (state = 1));
 
+CREATE INDEX campaign_waiting ON pushfleet.campaign USING btree (id) WHERE (state = 0);
+
 CREATE INDEX content_version_by_campaign ON pushfleet.content_version USING btree (campaign_id);
 
 CREATE INDEX content_version_by_digest ON pushfleet.content_version USING btree (standing_run, digest) WHERE (standing_run IS NOT NULL);
 
-CREATE INDEX event_seen_notification ON pushfleet.event_seen USING btree (run_id, number, kind);
-
-CREATE INDEX event_seen_received ON pushfleet.event_seen USING brin (received_at) WITH (autosummarize='on');
-
-CREATE INDEX event_tally_by_hour ON pushfleet.event_tally USING btree (hour);
-
 CREATE INDEX idempotency_key_by_age ON pushfleet.idempotency_key USING btree (created_at);
-
-CREATE INDEX intake_key_by_app ON pushfleet.intake_key USING btree (app_id);
 
 CREATE INDEX job_1_batch ON pushfleet.job_1 USING btree (batch_id);
 
@@ -2887,7 +3817,7 @@ CREATE INDEX notification_due ON pushfleet.notification USING btree (shard, due_
 
 CREATE INDEX notification_sibling_by_run ON pushfleet.notification_sibling USING btree (run_id);
 
-CREATE INDEX retry_due ON pushfleet.retry USING btree (shard, due_at);
+CREATE INDEX retry_by_pair ON pushfleet.retry USING btree (shard, run_id, route_id, due_at);
 
 CREATE INDEX retry_expiring ON pushfleet.retry USING btree (shard, expires_at);
 
@@ -2935,62 +3865,499 @@ CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_vers
 
 CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
 
-GRANT USAGE ON SCHEMA pushfleet TO pushfleet_intake;
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_worker;
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_scheduler;
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_janitor;
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_caller;
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_reporter;
+
+REVOKE ALL ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.action_problems(value jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.audit(which bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.audit_next() FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.audit_next() TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.base64_bytes(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.campaign_problems(campaign jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.cancel(which bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.cancel(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.cancel_notification(which bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.cancel_notification(which bigint) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.check_message(message jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.check_message(message jsonb) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.check_options(options jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.check_recipient(recipient jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pushfleet.complete_content_version() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.content_problems(content jsonb, at text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION pushfleet.count_tokens() FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.count_tokens() TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.data_problems(data jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.drop_bucket(which integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.drop_bucket(which integer) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.ensure_day(parent text, day date) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.ensure_days(ahead integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.ensure_days(ahead integer) TO pushfleet_worker;
+GRANT ALL ON FUNCTION pushfleet.ensure_days(ahead integer) TO pushfleet_scheduler;
+GRANT ALL ON FUNCTION pushfleet.ensure_days(ahead integer) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.ensure_standing_runs() FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_worker;
+GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_scheduler;
+GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.expired_days() FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.expired_days() TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) TO pushfleet_reporter;
+GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint, since interval) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION pushfleet.forget_events(at_most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.forget_events(at_most integer) TO pushfleet_intake;
+GRANT ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_old(at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.forget_old(at_most integer) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.image_problems(value jsonb, at text, invalid text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.installation_problems(installation jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.instant_or_null(value text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.intake_caller(in_hash bytea) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.intake_caller(in_hash bytea) TO pushfleet_intake;
+REVOKE ALL ON FUNCTION pushfleet.is_blank(value text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) TO pushfleet_intake;
+REVOKE ALL ON FUNCTION pushfleet.is_header_value(name text, value text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) TO pushfleet_intake;
+REVOKE ALL ON FUNCTION pushfleet.is_image_link(link text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.is_instant(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.is_override_value(value jsonb, kind jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.is_p256_point(key bytea) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.is_too_long(value text, at_most integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.keep_message(which bigint, message jsonb, delivery jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.language_key(key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.language_label(language text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.latency_class(milliseconds double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pushfleet.least_characters(value text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) TO pushfleet_intake;
+REVOKE ALL ON FUNCTION pushfleet.link_fault(link text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.link_problems(value jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.local_instant(wall timestamp without time zone, zone text) TO pushfleet_scheduler;
+
+REVOKE ALL ON FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.local_time(instant timestamp with time zone, zone text) TO pushfleet_scheduler;
+
+REVOKE ALL ON FUNCTION pushfleet.make_campaign_target() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.member_problems(value jsonb, at text, known text[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.message_problems(message jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.named_text_problems(value jsonb, kind text, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.override_problems(value jsonb, kind jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.override_schema() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.pause(which bigint, because smallint, detail text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.pause(which bigint, because smallint, detail text) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.pause_app(app text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.pause_app(app text) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.pause_run(which bigint, because smallint, detail text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.pause_run(which bigint, because smallint, detail text) TO pushfleet_worker;
+GRANT ALL ON FUNCTION pushfleet.pause_run(which bigint, because smallint, detail text) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.placeholders(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.pointer_step(key text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.presentation_problems(presentation jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.refresh_time_zones() FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.refresh_time_zones() TO pushfleet_scheduler;
+
+REVOKE ALL ON FUNCTION pushfleet.refuse(who text, problems jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.refuse_template_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.register_subscriber(app text, installation jsonb) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.require_caller(which text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.require_run(which bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.resolve_message(which_app bigint, said jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.restore_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.resume(which bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.resume(which bigint) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.resume_app(app text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.resume_app(app text) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.rotate_bucket(seen integer) TO pushfleet_scheduler;
+
+REVOKE ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_since timestamp with time zone, slow_rate integer, slow_until timestamp with time zone, at timestamp with time zone) TO pushfleet_worker;
+
+REVOKE ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pushfleet.stop(which bigint) FROM PUBLIC;
 
-GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_intake;
+REVOKE ALL ON FUNCTION pushfleet.stopped(which bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.summarize_day(parent text, day date) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome smallint) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.take_slots(of_run bigint, of_route bigint, wanted integer, ahead interval, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.take_slots(of_run bigint, of_route bigint, wanted integer, ahead interval, at timestamp with time zone) TO pushfleet_worker;
+
+REVOKE ALL ON FUNCTION pushfleet.test_place(campaign bigint, user_id text, subscriber bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.test_place(campaign bigint, user_id text, subscriber bigint) TO pushfleet_scheduler;
+
+REVOKE ALL ON FUNCTION pushfleet.text_problems(value jsonb, at text, at_most integer, missing text, too_long text, takes_placeholders boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.variant_problems(value jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone text, fallback text, past_local smallint, begun_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone text, fallback text, past_local smallint, begun_at timestamp with time zone) TO pushfleet_scheduler;
+
+REVOKE ALL ON FUNCTION pushfleet.white_space() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.joined(anycompatiblearray) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_scheduler;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.access_token TO pushfleet_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_scheduler;
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.batch TO pushfleet_janitor;
+
+GRANT SELECT,DELETE ON TABLE pushfleet.notification TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.notification TO pushfleet_janitor;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.notification TO pushfleet_worker;
+
+GRANT SELECT,INSERT ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT SELECT(id) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(app_id) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(status) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(status),UPDATE(status) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(standing) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_worker;
+GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(announce_window) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(max_attempts) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(rate) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(content_version) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.run TO pushfleet_scheduler;
+GRANT SELECT(due_at) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT UPDATE(expand_at) ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT UPDATE(audience_as_of) ON TABLE pushfleet.run TO pushfleet_scheduler;
+
+GRANT SELECT(closed_at),UPDATE(closed_at) ON TABLE pushfleet.run TO pushfleet_janitor;
+
+GRANT SELECT(retry_horizon) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(variant_versions) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_progress TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.accounting TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.retry TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.retry TO pushfleet_scheduler;
+GRANT SELECT,DELETE ON TABLE pushfleet.retry TO pushfleet_janitor;
+
+GRANT UPDATE(due_at) ON TABLE pushfleet.retry TO pushfleet_scheduler;
+GRANT UPDATE(due_at) ON TABLE pushfleet.retry TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.accounting_violation TO pushfleet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.answer_minute TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.answer_minute TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.app TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.app TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.app TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.attempt TO pushfleet_worker;
+
+GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_worker;
+GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_scheduler;
+GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
+GRANT UPDATE(state) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
+GRANT UPDATE(next_at) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
+GRANT UPDATE(problems) ON TABLE pushfleet.campaign TO pushfleet_scheduler;
+
+GRANT SELECT,INSERT,DELETE ON TABLE pushfleet.content_version TO pushfleet_scheduler;
+
+GRANT SELECT(id) ON TABLE pushfleet.content_version TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.content_version TO pushfleet_janitor;
+
+GRANT SELECT(message) ON TABLE pushfleet.content_version TO pushfleet_worker;
+
+GRANT SELECT(delivery) ON TABLE pushfleet.content_version TO pushfleet_worker;
+
+GRANT SELECT(channel) ON TABLE pushfleet.content_version TO pushfleet_worker;
+
+GRANT SELECT(variant) ON TABLE pushfleet.content_version TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT SELECT(id) ON TABLE pushfleet.credential TO pushfleet_scheduler;
+GRANT SELECT(id) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT UPDATE(state) ON TABLE pushfleet.credential TO pushfleet_worker;
+GRANT SELECT(state) ON TABLE pushfleet.credential TO pushfleet_scheduler;
+
+GRANT UPDATE(state_reason) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(state_since) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(revision) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(fault_fingerprint) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT UPDATE(state_detail) ON TABLE pushfleet.credential TO pushfleet_worker;
+
+GRANT SELECT(wave_share) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT SELECT(wave_least) ON TABLE pushfleet.credential TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_worker;
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+GRANT INSERT ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT(subscriber_id) ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_worker;
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_scheduler;
+GRANT SELECT(batch_id) ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT(outcome) ON TABLE pushfleet.delivery TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT UPDATE(holder) ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT UPDATE(held_until) ON TABLE pushfleet.duty TO pushfleet_worker;
+
+GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_worker;
+GRANT INSERT ON TABLE pushfleet.job TO pushfleet_scheduler;
+GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_janitor;
+
+GRANT SELECT(batch_id) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT(subscriber_id) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT(ordinal) ON TABLE pushfleet.job TO pushfleet_scheduler;
+
+GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.lane_clock TO pushfleet_scheduler;
+
+GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.rate_second TO pushfleet_worker;
+GRANT DELETE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
+
+GRANT SELECT(at_second) ON TABLE pushfleet.rate_second TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT SELECT ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(state) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(state) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(slow_rate) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(slow_rate) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(slow_until) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(slow_until) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(paused_reason) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(paused_reason) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(paused_at) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(paused_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(slowed_at) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(slowed_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT UPDATE(trips) ON TABLE pushfleet.route TO pushfleet_worker;
+
+GRANT UPDATE(reopen_at) ON TABLE pushfleet.route TO pushfleet_worker;
+GRANT UPDATE(reopen_at) ON TABLE pushfleet.route TO pushfleet_scheduler;
+
+GRANT SELECT,INSERT ON TABLE pushfleet.run_route TO pushfleet_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_route TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.run_route TO pushfleet_janitor;
+
+GRANT UPDATE(low_tag) ON TABLE pushfleet.run_route TO pushfleet_worker;
+GRANT UPDATE(low_tag) ON TABLE pushfleet.run_route TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.run_total TO pushfleet_janitor;
+
+GRANT SELECT(run_id) ON TABLE pushfleet.run_total TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet.segment TO pushfleet_scheduler;
+
+GRANT DELETE ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(shard) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(id) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(app_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(transport) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(transport) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(service) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(service) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(state),UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(state) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(state),UPDATE(state) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(environment),UPDATE(environment) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT UPDATE(evidence) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(address_version) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(address_version) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(registered_at) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(registered_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(state_since),UPDATE(state_since) ON TABLE pushfleet.subscriber TO pushfleet_janitor;
+
+GRANT SELECT(seen_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(external_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(user_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(address) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(p256dh) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(auth) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(time_zone) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(tags) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(attributes) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+GRANT SELECT(attributes) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+
+GRANT SELECT(vapid_credential) ON TABLE pushfleet.subscriber TO pushfleet_worker;
+
+GRANT SELECT ON TABLE pushfleet.template TO pushfleet_scheduler;
+
+GRANT SELECT ON TABLE pushfleet.time_zone TO pushfleet_scheduler;
+
+GRANT INSERT ON TABLE pushfleet.token_change TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT UPDATE(verdict) ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT UPDATE(verdict_at) ON TABLE pushfleet.token_change TO pushfleet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.token_wave TO pushfleet_janitor;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.worker TO pushfleet_worker;
+GRANT SELECT,DELETE ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_by) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_first_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT UPDATE(sighted_last_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
 

@@ -1,44 +1,90 @@
 """Benchmarks that anyone can rerun; see Scripts/bench/README.md."""
 import argparse
+import fnmatch
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
 import expand
 import fleet
+import latency
+import peers
+import profile_fleet
 import queue_bench
+import reports_bench
 import scale
 import send
 from harness import Report, Server
 
-BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "scale": scale}
+BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "latency": latency, "scale": scale,
+              "peers": peers, "reports": reports_bench, "profile": profile_fleet}
+# What looks for causes is run by name alone.
+NAMED_ONLY = {"profile"}
 
 
 def options():
     parser = argparse.ArgumentParser(prog="Scripts/bench/run", description="Measures Pushfleet on this machine alone.")
-    parser.add_argument("--only", help=f"one of {', '.join(BENCHMARKS)}, or NAME:CASE[,CASE] as the README lists them")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME[:CASE][,NAME[:CASE]...]",
+                        help=f"of {', '.join(BENCHMARKS)}; CASE as the README lists them, and * within it stands for any text. "
+                        "A CASE without NAME belongs to the NAME before it")
     parser.add_argument("--json", action="store_true", help="JSON lines in place of a table")
     parser.add_argument("--rounds", type=int, default=3, help="figures are medians of so many (default 3)")
     parser.add_argument("--size", type=int, help="jobs or subscribers, in place of each benchmark's own")
     parser.add_argument("--full", action="store_true", help="the sizes that take long, too")
     chosen = parser.parse_args()
-    name, _, cases = (chosen.only or "").partition(":")
-    if name and name not in BENCHMARKS:
-        parser.error(f"--only {name} is unknown; there are {', '.join(BENCHMARKS)}")
-    chosen.names = [name] if name else list(BENCHMARKS)
-    wanted = set(cases.split(",")) if cases else None
-    chosen.choose = lambda every, text: [each for each in every if wanted is None or text(each) in wanted]
+    try:
+        chosen.names = selection(chosen.only)
+    except ValueError as problem:
+        parser.error(str(problem))
     return chosen
+
+
+def selection(texts):
+    """Benchmarks by name, with the patterns of their cases; none = all cases.
+
+    `queue:500x2,held,send` is two cases of the one and all of the other.
+    """
+    chosen, last = {}, None
+    for word in (word for text in texts for word in text.split(",")):
+        name, colon, case = word.partition(":")
+        if name in BENCHMARKS:
+            last = name
+            chosen.setdefault(name, [])
+        elif not colon and last and chosen[last]:
+            case = name
+        else:
+            raise ValueError(f"--only {word}: there is no such benchmark; use {', '.join(BENCHMARKS)}")
+        if case:
+            chosen[last].append(case)
+    return chosen or {name: [] for name in BENCHMARKS if name not in NAMED_ONLY}
+
+
+class Chooser:
+    """Which of a benchmark's cases are wanted, by their names."""
+
+    def __init__(self, patterns):
+        self.patterns, self.unused = patterns, set(patterns)
+
+    def __call__(self, every, text):
+        if not self.patterns:
+            return every
+        matches = {text(each): [one for one in self.patterns if fnmatch.fnmatchcase(text(each), one)] for each in every}
+        self.unused.difference_update(one for some in matches.values() for one in some)
+        return [each for each in every if matches[text(each)]]
 
 
 def main():
     chosen = options()
+    # Whoever ends it leaves nothing running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     report = Report(chosen.json)
-    for number, name in enumerate(chosen.names):
+    for number, (name, patterns) in enumerate(chosen.names.items()):
+        chosen.choose = Chooser(patterns)
         directory = tempfile.mkdtemp(prefix="pushfleet-bench-")
         os.chmod(directory, 0o755)
-        server = Server(os.path.join(directory, "postgres"))
+        server = Server(os.path.join(directory, "postgres"), getattr(BENCHMARKS[name], "SETTINGS", ()))
         try:
             if number == 0:
                 report.head(server)
@@ -46,7 +92,8 @@ def main():
         finally:
             server.stop()
             shutil.rmtree(directory)
-    sys.exit(0)
+        if chosen.choose.unused:
+            sys.exit(f"--only {name}: there is no case {', '.join(sorted(chosen.choose.unused))}; see the README")
 
 
 main()

@@ -4,68 +4,117 @@ import os
 import signal
 import subprocess
 
-from harness import BIN, ROOT, own_cpu, peak_memory, run
+import audience
+from harness import BIN, ROOT, own_cpu, peak_memory, run, until
 from provider import Provider
-from queue_bench import until
 
 
 def bench(server, report, options, directory):
     count = options.size or 150_000
-    cases = [(latency, workers) for latency in ("0ms", "50ms") for workers in (1, 2, 4)]
-    for latency, workers in options.choose(cases, lambda each: f"{each[0]}x{each[1]}"):
-        rounds = [campaign(server, directory, count, latency, workers) for _ in range(options.rounds)]
-        say(report, "fleet", f"FCM, {latency} latency, {workers} workers", rounds)
+    cases = [("fcm", latency, workers) for latency in ("0ms", "50ms") for workers in (1, 2, 4)]
+    for kind in ("apns", "webpush", "mixed"):
+        cases += [(kind, latency, workers) for latency in ("0ms", "50ms") for workers in ((1, 2, 4) if options.full else (2,))]
+    for kind, latency, workers in options.choose(cases, lambda each: f"{each[0]}-{each[1]}x{each[2]}"):
+        rounds = [campaign(server, directory, count, latency, workers, kind) for _ in range(options.rounds)]
+        say(report, "fleet", f"{audience.NAMES[kind]}, {latency} latency, {workers} workers", rounds)
 
 
 def say(report, benchmark, case, rounds):
     for metric, unit in (("pushes", "1/s"), ("database cpu", "us/push"), ("worker cpu", "us/push"),
-                         ("other roles cpu", "us/push"), ("simulator cpu", "us/push"), ("worker memory", "MiB"),
-                         ("scheduler memory", "MiB")):
+                         ("other roles cpu", "us/push"), ("simulator cpu", "us/push"), ("all cpu", "us/push"),
+                         ("worker memory", "MiB"), ("scheduler memory", "MiB"), ("janitor memory", "MiB"),
+                         ("simulator memory", "MiB")):
         report.figure(benchmark, case, metric, [each[metric] for each in rounds], unit)
 
 
-def campaign(server, directory, count, latency, workers):
-    url = server.fresh("fleet", count)
-    provider = Provider(directory, latency)
-    members = []
-    try:
-        environment = {**os.environ, "PUSHFLEET_DATABASE_URL": url, "PUSHFLEET_CA_FILE": provider.authority}
-        pushfleet = os.path.join(BIN, "pushfleet")
-        run([pushfleet, "credential", "add", "firebase", "--app", "ferry", "--transport", "fcm", "--file", provider.account,
-             "--endpoint", provider.url], env=environment)
-        for roles in ["scheduler", "janitor"] + ["worker"] * workers:
-            members.append(subprocess.Popen([pushfleet, "run", "--roles", roles, "--log-level", "error"], env=environment,
-                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        until(lambda: server.number("SELECT count(*) FROM pushfleet.worker", "fleet") >= workers)
-        before = usage(server, provider, members)
-        path = os.path.join(directory, "campaign.json")
-        with open(os.path.join(ROOT, "Scripts/lib/demo-campaign.json"), encoding="utf-8") as file:
-            content = json.load(file)
-        content["idempotencyKey"] = "bench"
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(content, file)
+def campaign(server, directory, count, latency, workers, kind="fcm"):
+    with Fleet(server, directory, server.fresh("fleet", count, kind), workers, kind, latency) as fleet:
+        before = fleet.usage()
         start = server.number("SELECT extract(epoch FROM clock_timestamp())", "fleet")
-        made = json.loads(run([pushfleet, "campaign", "create", path, "--json"], env=environment))["run"]
-        done = f"SELECT coalesce(sum(settled - moved), 0) FROM pushfleet.batch WHERE run_id = {made}"
-        until(lambda: server.number(done, "fleet") >= count, seconds=900)
+        made = fleet.create()
+        until(lambda: fleet.settled(made) >= count, seconds=900)
         end = server.number("SELECT extract(epoch FROM max(at)) FROM pushfleet.delivery", "fleet")
-        after = usage(server, provider, members)
-        accepted = provider.counts()["accepted"]
+        after = fleet.usage()
+        accepted = fleet.provider.counts()["accepted"]
         if accepted != count:
             raise RuntimeError(f"the simulator took {accepted} of {count}")
         figures = {f"{name} cpu": (after[name] - before[name]) * 1e6 / count for name in before}
+        figures["all cpu"] = sum(figures.values())
         figures["pushes"] = count / (end - start)
-        figures["worker memory"] = max(peak_memory(each.pid) for each in members[2:])
-        figures["scheduler memory"] = peak_memory(members[0].pid)
+        scheduler, janitor, *senders = fleet.members
+        figures["worker memory"] = max(peak_memory(each.pid) for each in senders)
+        figures["scheduler memory"] = peak_memory(scheduler.pid)
+        figures["janitor memory"] = peak_memory(janitor.pid)
+        figures["simulator memory"] = peak_memory(fleet.provider.process.pid)
         return figures
-    finally:
-        for each in members:
+
+
+class Fleet:
+    """A scheduler, a janitor, workers and the simulator, on a database that stands already."""
+
+    def __init__(self, server, directory, url, workers, kind="fcm", latency="0ms", journal=False, pooled=False):
+        self.server, self.directory = server, directory
+        self.database = url.rsplit("/", 1)[1]
+        self.provider = Provider(directory, latency, journal=journal)
+        self.environment = {**os.environ, **audience.EGRESS, "PUSHFLEET_DATABASE_URL": url,
+                            "PUSHFLEET_CA_FILE": self.provider.authority}
+        if pooled:
+            self.environment["PUSHFLEET_PREPARED_STATEMENTS"] = "off"
+        self.members = []
+        try:
+            self.credentials(kind)
+            for roles in ["scheduler", "janitor"] + ["worker"] * workers:
+                self.members.append(subprocess.Popen(
+                    [os.path.join(BIN, "pushfleet"), "run", "--roles", roles, "--log-level", "error"], env=self.environment,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            until(lambda: server.number("SELECT count(*) FROM pushfleet.worker", self.database) >= workers)
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def pushfleet(self, *arguments):
+        return run([os.path.join(BIN, "pushfleet"), *arguments], env=self.environment)
+
+    def credentials(self, kind):
+        add = ("credential", "add", "--app", "ferry", "--transport")
+        if kind in ("fcm", "mixed"):
+            self.pushfleet(*add, "fcm", "firebase", "--file", self.provider.account, "--endpoint", self.provider.url)
+        if kind in ("apns", "mixed"):
+            self.pushfleet(*add, "apns", "apple", "--file", self.provider.apple)
+        if kind in ("webpush", "mixed"):
+            self.pushfleet(*add, "webpush", "web", "--file", self.provider.vapid_key(), "--contact",
+                           "mailto:push@ferry.example")
+
+    def create(self, rate=None):
+        """The demo's campaign to everybody; its run."""
+        path = os.path.join(self.directory, "campaign.json")
+        with open(os.path.join(ROOT, "Scripts/lib/demo-campaign.json"), encoding="utf-8") as file:
+            content = json.load(file)
+        content["idempotencyKey"] = "bench"
+        if rate:
+            content["throttle"] = {"perSecond": rate}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        return json.loads(self.pushfleet("campaign", "create", path, "--json"))["run"]
+
+    def settled(self, which):
+        return self.server.number(
+            f"SELECT coalesce(sum(settled - moved), 0) FROM pushfleet.batch WHERE run_id = {which}", self.database)
+
+    def usage(self):
+        return {"database": self.server.cpu(), "worker": sum(own_cpu(each.pid) for each in self.members[2:]),
+                "other roles": sum(own_cpu(each.pid) for each in self.members[:2]),
+                "simulator": own_cpu(self.provider.process.pid)}
+
+    def end(self):
+        for each in self.members:
             each.send_signal(signal.SIGTERM)
-        for each in members:
+        for each in self.members:
             each.wait()
-        provider.end()
-
-
-def usage(server, provider, members):
-    return {"database": server.cpu(), "worker": sum(own_cpu(each.pid) for each in members[2:]),
-            "other roles": sum(own_cpu(each.pid) for each in members[:2]), "simulator": own_cpu(provider.process.pid)}
+        self.provider.end()

@@ -8,8 +8,11 @@ import subprocess
 import sys
 import time
 
+import audience
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BIN = os.path.join(ROOT, ".build", "release")
+# Another build can be measured by the same scripts.
+BIN = os.environ.get("PUSHFLEET_BENCH_BIN", os.path.join(ROOT, ".build", "release"))
 TICK = os.sysconf("SC_CLK_TCK")
 
 # fsync and synchronous_commit stay on: what is measured is what is promised.
@@ -22,8 +25,9 @@ SHOWN = ["server_version", "fsync", "synchronous_commit", "full_page_writes", "w
 class Server:
     """The private PostgreSQL of one benchmark."""
 
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self, directory, more=()):
+        """more: settings besides those of all."""
+        self.directory, self.more = directory, more
         self._shell('postgres_start "$@"')
         with open(os.path.join(directory, "port"), encoding="utf-8") as file:
             self.port = int(file.read())
@@ -32,11 +36,21 @@ class Server:
 
     def _shell(self, text):
         subprocess.run(
-            ["bash", "-c", f"set -e; cd '{ROOT}'; . Scripts/lib/postgres.sh; {text}", "-", self.directory, *SETTINGS],
+            ["bash", "-c", f"set -e; cd '{ROOT}'; . Scripts/lib/postgres.sh; . Scripts/lib/pgbouncer.sh; {text}", "-",
+             self.directory, *SETTINGS, *self.more],
             check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def stop(self):
-        self._shell('postgres_stop "$1" immediate')
+        self._shell('pgbouncer_stop "$1"; postgres_stop "$1" immediate')
+
+    def pooler(self):
+        """The URL of a PgBouncer in transaction mode before it, which is started if there is none."""
+        ini = os.path.join(self.directory, "pgbouncer", "pgbouncer.ini")
+        if not os.path.exists(ini):
+            self._shell(f'export PGHOST=127.0.0.1 PGUSER=app PGPORT={self.port}; pgbouncer_start "$1"')
+        with open(ini, encoding="utf-8") as file:
+            port = next(line.split("=")[1].strip() for line in file if line.startswith("listen_port"))
+        return f"postgresql://app@127.0.0.1:{port}/"
 
     def url(self, database="postgres"):
         return f"postgresql://app@127.0.0.1:{self.port}/{database}"
@@ -64,14 +78,22 @@ class Server:
             if own_cpu(self.pid, ended=True) == ended:
                 return ended + alive
 
-    def fresh(self, name, subscribers):
-        """A database with our schema and an app of so many subscribers: a copy of a template made once."""
-        template = f"template_{subscribers}"
+    def fresh(self, name, subscribers, kind="fcm", prepare=None, label=""):
+        """A database with our schema and an app of so many subscribers: a copy of a template made once.
+
+        prepare: what else is done to the template, given its name; label tells such templates apart.
+        """
+        template = f"template_{kind}_{subscribers}{label}"
         if not self.ask(f"SELECT 1 FROM pg_database WHERE datname = '{template}'"):
             self.ask(f"CREATE DATABASE {template}")
             run([os.path.join(BIN, "pushfleet"), "migrate", "up", "--database", self.url(template)])
             run([os.path.join(BIN, "pushfleet"), "app", "create", "ferry", "--database", self.url(template)])
-            self.ask(SUBSCRIBERS.format(count=subscribers), template)
+            if kind == "fcm":
+                self.ask(SUBSCRIBERS.format(count=subscribers), template)
+            else:
+                audience.load(self.url(template), kind, subscribers)
+            if prepare:
+                prepare(template)
             self.ask("VACUUM ANALYZE", template)
         self.ask(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         self.ask(f"CREATE DATABASE {name} TEMPLATE {template}")
@@ -120,6 +142,15 @@ def peak_memory(pid):
     """Highest resident size so far, in MiB."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmHWM"))
+
+
+def until(condition, seconds=120, pause=0.25):
+    """Looks seldom: each look costs the database a connection, which counts in its CPU."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise RuntimeError("a benchmark did not come to its end")
+        time.sleep(pause)
 
 
 class Timed:

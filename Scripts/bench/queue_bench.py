@@ -4,8 +4,8 @@ import signal
 import subprocess
 import time
 
-from expand import make_run
-from harness import BIN, own_cpu, run
+from expand import NARROW, make_run
+from harness import BIN, own_cpu, run, until
 
 CLASSIC = {
     # Claim and finish by UPDATE; the job's row holds its outcome.
@@ -47,6 +47,64 @@ def bench(server, report, options, directory):
                       [one / other["rate"] for one, other in zip(rates, free)])
         report.figure("queue", "batch 500, 2 workers, snapshot held", "database cpu",
                       [each["server"] for each in held], "s/million")
+    if options.choose(["floor"], str):
+        floor(server, report, options, directory, count)
+    if options.choose(["crowd"], str):
+        between(server, report, options, count)
+
+
+def floor(server, report, options, directory, count):
+    """Against what PostgreSQL does at most: the rows read out, as many outcomes copied in, the rows deleted, in one session
+    without a lease or any rule."""
+    ours, theirs = [], []
+    path = os.path.join(directory, "rows.copy")
+    for _ in range(options.rounds):
+        ours.append(drain(server, count, 500, 2))
+        server.ask("DROP DATABASE IF EXISTS classic WITH (FORCE)")
+        server.ask("CREATE DATABASE classic")
+        server.ask(NARROW + "; CREATE INDEX ON narrow (batch_id); CREATE TABLE outcome (LIKE narrow)", "classic")
+        server.ask(f"INSERT INTO narrow SELECT g / 500, 1, g, g, 1, 0, g % 500, 0 FROM generate_series(1, {count}) g", "classic")
+        server.ask("VACUUM ANALYZE narrow", "classic")
+        server.ask("CHECKPOINT")
+        cpu, start = server.cpu(), time.monotonic()
+        run(["psql", "-XAtq", server.url("classic"), "-c", f"\\copy narrow TO '{path}'", "-c", f"\\copy outcome FROM '{path}'",
+             "-c", "DELETE FROM narrow"])
+        wall = time.monotonic() - start
+        theirs.append({"rate": count / wall, "server": (server.cpu() - cpu) * 1e6 / count})
+    rates = [each["rate"] for each in ours]
+    report.figure("queue", "batch 500, 2 workers", "jobs", rates, "1/s", "raw rows without a rule",
+                  [one / other["rate"] for one, other in zip(rates, theirs)])
+    report.figure("queue", "batch 500, 2 workers", "database cpu", [each["server"] for each in ours], "s/million",
+                  "raw rows without a rule", [one["server"] / other["server"] for one, other in zip(ours, theirs)])
+    report.figure("queue", "raw rows without a rule", "rows", [each["rate"] for each in theirs], "1/s")
+    report.figure("queue", "raw rows without a rule", "database cpu", [each["server"] for each in theirs], "s/million")
+
+
+def between(server, report, options, count):
+    """The same beside many deliveries of the past and many jobs that wait."""
+    many = 10_000_000 if options.full else max(count * 5, min(1_000_000, count * 50))
+    free, amid = [], []
+    for _ in range(options.rounds):
+        free.append(drain(server, count, 500, 2))
+        amid.append(drain(server, count, 500, 2, many=many))
+    rates = [each["rate"] for each in amid]
+    case = f"batch 500, 2 workers, {many:,} behind, {many:,} ahead"
+    report.figure("queue", case, "jobs", rates, "1/s", "the same without", [one / other["rate"] for one, other in zip(rates, free)])
+    report.figure("queue", case, "database cpu", [each["server"] for each in amid], "s/million", "the same without",
+                  [one["server"] / other["server"] for one, other in zip(amid, free)])
+
+
+def crowd(server, name, subscribers, many):
+    """Waiting jobs of other runs, each as large as the audience, and as many deliveries of runs that are over."""
+    for _ in range(-(-many // subscribers)):
+        which = make_run(server, name, status=2)
+        run([os.path.join(BIN, "Bench"), "expand", str(which), "--database", server.url(name)])
+    server.ask(f"""
+        INSERT INTO pushfleet.delivery (run_id, number, subscriber_id, batch_id, shard, ordinal, outcome, attempts, status,
+            provider_id, language, sent_at)
+        SELECT -1 - g / {subscribers}, g % {subscribers} + 1, g % {subscribers} + 1, -1 - g / 500, 0, g % 500, 1, 1, 200,
+            'projects/demo/messages/' || g, 'en', now()
+        FROM generate_series(1, {many}) g""", name)
 
 
 def say(report, case, ours, theirs):
@@ -84,8 +142,12 @@ def best_classic(server, directory, count, batch, workers):
     return max(results, key=lambda each: each["rate"])
 
 
-def drain(server, count, batch, workers, hold=False):
-    url = server.fresh("queue", count)
+def drain(server, count, batch, workers, hold=False, many=0, before=lambda: None):
+    """How soon so many jobs are done: of one run, or with `many` of that and others, which all go on waiting."""
+    if many:
+        url = server.fresh("queue", count, prepare=lambda name: crowd(server, name, count, many), label=f"_crowd_{many}")
+    else:
+        url = server.fresh("queue", count)
     which = make_run(server, "queue", batch_size=batch, status=2)
     run([os.path.join(BIN, "Bench"), "expand", str(which), "--database", url])
     server.ask("CHECKPOINT")
@@ -102,14 +164,23 @@ def drain(server, count, batch, workers, hold=False):
             holder.stdin.flush()
             holder.stdout.readline()
         until(lambda: server.number("SELECT count(*) FROM pushfleet.worker", "queue") >= workers)
+        before()
         cpu, clients = server.cpu(), sum(cpu_of(each) for each in fleet)
         start = server.number(
-            f"UPDATE pushfleet.run SET status = 1 WHERE id = {which} RETURNING extract(epoch FROM clock_timestamp())", "queue")
-        done = f"SELECT coalesce(sum(settled), 0) FROM pushfleet.batch WHERE run_id = {which}"
-        until(lambda: server.number(done, "queue") >= count)
-        end = server.number("SELECT extract(epoch FROM max(at)) FROM pushfleet.delivery", "queue")
-        return {"rate": count / (end - start), "server": (server.cpu() - cpu) * 1e6 / count,
-                "client": (sum(cpu_of(each) for each in fleet) - clients) * 1e6 / count}
+            "UPDATE pushfleet.run SET status = 1 WHERE NOT standing RETURNING extract(epoch FROM clock_timestamp())", "queue")
+        done = "SELECT coalesce(sum(settled), 0) FROM pushfleet.batch WHERE run_id > 0 AND state <> 0"
+        settled = [0.0]
+
+        def is_done():
+            settled[0] = server.number(done, "queue")
+            return settled[0] >= count
+        # Seldom: beside a crowd it is a long look.
+        until(is_done, pause=0.2)
+        spent, clients_spent = server.cpu() - cpu, sum(cpu_of(each) for each in fleet) - clients
+        end = server.number(
+            f"SELECT extract(epoch FROM at) FROM pushfleet.delivery WHERE run_id > 0 ORDER BY at OFFSET {count - 1} LIMIT 1",
+            "queue")
+        return {"rate": count / (end - start), "server": spent * 1e6 / settled[0], "client": clients_spent * 1e6 / settled[0]}
     finally:
         for each in [roles, *fleet]:
             each.send_signal(signal.SIGTERM)
@@ -122,11 +193,3 @@ def drain(server, count, batch, workers, hold=False):
 
 def cpu_of(process):
     return own_cpu(process.pid)
-
-
-def until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise RuntimeError("a benchmark did not come to its end")
-        time.sleep(0.05)

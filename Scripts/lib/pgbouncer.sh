@@ -1,10 +1,11 @@
+# shellcheck shell=bash
 # A private PgBouncer in transaction mode before a private PostgreSQL. Source this file after postgres.sh.
 #
 #   pgbouncer_start DIR   in front of the server that postgres_start DIR started; sets pooler_url
 #   pgbouncer_stop DIR    stops it, if it runs
 
 pgbouncer_start() {
-    local dir=$1/pgbouncer port bin
+    local dir=$1/pgbouncer port bin login
     bin=$(command -v pgbouncer || echo /usr/sbin/pgbouncer)
     port=$(free_port)
     mkdir -p "$dir"
@@ -30,9 +31,13 @@ logfile = $dir/log
 log_connections = 0
 log_disconnections = 0
 END
-    echo "\"$PGUSER\" \"\"" >"$dir/users"
+    # The logins of a fleet's roles, too (Deploy/postgresql/roles.sql).
+    for login in "$PGUSER" fleet_{owner,scheduler,worker,janitor,all,reporter,intake}; do
+        echo "\"$login\" \"\""
+    done >"$dir/users"
     if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$dir"; fi
     (cd / && as_postgres "$bin" --quiet --daemon "$dir/pgbouncer.ini")
+    # shellcheck disable=SC2034
     pooler_url="postgresql://$PGUSER@127.0.0.1:$port/postgres"
 }
 

@@ -1,7 +1,12 @@
+# shellcheck shell=bash
 # A private PostgreSQL, for demo, tests and benchmarks. Source this file.
 #
 #   postgres_start DIR [SETTING=VALUE ...]   starts a server of its own in DIR; sets PGHOST, PGPORT, PGUSER
 #   postgres_stop DIR [fast|immediate]       stops it; DIR stays
+#   postgres_standby DIR PRIMARY NAME [SETTING=VALUE ...]
+#                                            starts a streaming standby of the server in PRIMARY, known to it as NAME
+#   postgres_kill DIR                        kills all of its processes at once, as a power cut would
+#   postgres_promote DIR                     makes a standby the primary
 
 postgres_bin() { find /usr/lib/postgresql -maxdepth 2 -name bin | sort -V | tail -n 1; }
 
@@ -44,4 +49,34 @@ postgres_stop() {
     local dir=$1 mode=${2:-fast}
     [ -d "$dir/data" ] || return 0
     (cd / && as_postgres "$(postgres_bin)/pg_ctl" --silent --mode="$mode" --pgdata="$dir/data" stop >/dev/null 2>&1) || true
+}
+
+postgres_standby() {
+    local dir=$1 primary=$2 name=$3 bin
+    shift 3
+    bin=$(postgres_bin)
+    mkdir -p "$dir"
+    chmod 755 "$dir"
+    if [ "$(id -u)" -eq 0 ]; then chown postgres "$dir"; fi
+    (cd / && as_postgres "$bin/pg_basebackup" --no-sync --checkpoint=fast --wal-method=stream --write-recovery-conf \
+        --dbname="host=127.0.0.1 port=$(cat "$primary/port") user=app application_name=$name" --pgdata="$dir/data")
+    # The port stays when the server that was there before comes back as a standby.
+    [ -f "$dir/port" ] || free_port >"$dir/port"
+    # The primary's own place came along.
+    as_postgres sed -i "/^include '.*settings.conf'/d" "$dir/data/postgresql.conf"
+    # Once it is the primary it waits for nobody.
+    postgres_start "$dir" "$@" "synchronous_standby_names = ''"
+}
+
+postgres_kill() {
+    local postmaster
+    postmaster=$(head -n 1 "$1/data/postmaster.pid")
+    # Stopped first, so that it sees none of its children die.
+    kill -STOP "$postmaster"
+    pkill -KILL --parent "$postmaster" || true
+    kill -KILL "$postmaster"
+}
+
+postgres_promote() {
+    (cd / && as_postgres "$(postgres_bin)/pg_ctl" --silent --wait --pgdata="$1/data" promote >/dev/null)
 }

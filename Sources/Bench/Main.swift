@@ -12,5 +12,8 @@ struct BenchCommand: AsyncParsableCommand {
             EXAMPLE
               Bench expand 1 --database postgresql://app@127.0.0.1:5432/postgres
             """,
-        subcommands: [ExpandBench.self, QueueBench.self, SendBench.self, FCMBench.self])
+        subcommands: [
+            ExpandBench.self, QueueBench.self, ClaimBench.self, NotifyBench.self, SendBench.self, TransportBench.self,
+            SealBench.self,
+        ])
 }

@@ -33,7 +33,7 @@ struct QueueBench: AsyncParsableCommand {
     }
 
     /// A random UUID.
-    private static func identity() throws -> String {
+    static func identity() throws -> String {
         let digits = try SecureRandom.bytes(16).flatMap { byte in
             [byte >> 4, byte & 15].map { String($0, radix: 16) }
         }

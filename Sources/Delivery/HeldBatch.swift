@@ -22,6 +22,8 @@ final class HeldBatch {
 
     /// Ordinals below this may be begun; the database knows.
     private(set) var announced: Int
+    /// The highest announcement that was asked for: the database may have it although no reply said so.
+    private(set) var asked: Int
     /// The run is running and the route is open, as the last flush said.
     var isLive = true
     /// When the statement was asked for that last said so: its claim, or a flush that named it.
@@ -52,6 +54,7 @@ final class HeldBatch {
         self.messages = messages
         self.jobs = jobs
         announced = claimed.announced
+        asked = claimed.announced
         isPaced = claimed.terms.isPaced
         movedAt = now
         confirmedAt = now
@@ -60,8 +63,7 @@ final class HeldBatch {
         self.indices = indices
     }
 
-    /// A batch that lapsed twice is sent one job at a time, so that a third lapse names the poisonous one.
-    var isSuspect: Bool { claimed.lapses >= 2 }
+    var isSuspect: Bool { claimed.isSuspect }
 
     /// Nothing of it may have left without its outcome being recorded: it goes back without a doubt.
     var isRecorded: Bool { inFlight == 0 && unrecorded.isEmpty }
@@ -115,7 +117,18 @@ final class HeldBatch {
 
     func noteAnswered() { inFlight -= 1 }
 
-    func noteAnnounced(_ ordinals: Int) { announced = max(announced, ordinals) }
+    func noteAsked(_ ordinals: Int) { asked = max(asked, ordinals) }
+
+    func noteAnnounced(_ ordinals: Int) {
+        noteAsked(ordinals)
+        announced = max(announced, ordinals)
+    }
+
+    /// A job is announced and has no recorded outcome, as far as the database may know: a death now would name it.
+    var isExposed: Bool {
+        inFlight > 0 || !returned.isEmpty || !unrecorded.isEmpty
+            || (next < jobs.count && Int(jobs[next].ordinal) < asked)
+    }
 
     /// How far the next flush should announce: a window of jobs that are announced and have no outcome yet.
     var wantedAnnouncement: Int {

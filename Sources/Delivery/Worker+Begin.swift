@@ -8,9 +8,11 @@ extension Worker {
     func pump(lookingForWork: Bool = true) {
         guard phase == .working, !isDraining else { return }
         let now = clock.now
+        let suspect = suspect
         for lane in [Lane.transactional, .campaign] {
             for number in order {
                 guard let batch = held[number], batch.claimed.terms.lane == lane else { continue }
+                if let suspect, !mayBegin(batch, beside: suspect, now: now) { continue }
                 begin(batch, now: now)
             }
         }
@@ -18,6 +20,7 @@ extension Worker {
         if held.values.contains(where: { !$0.unrecorded.isEmpty && $0.inFlight == 0 && $0.waiting == 0 }) {
             flushWanted.signal()
         }
+        if let suspect, isFlushWanted(by: suspect, now: now) { flushWanted.signal() }
     }
 
     private func begin(_ batch: HeldBatch, now: ContinuousClock.Instant) {
@@ -80,6 +83,7 @@ extension Worker {
         batch.movedAt = now
         noteBegun(outgoing.count, on: batch.route.id, now: now)
         checkpoints.reach(.beforeSend)
+        if let begin = checkpoints.begin { for job in outgoing { begin(job.identity) } }
         batch.transport.send(outgoing, of: message, beginBefore: gate, to: sink)
         checkpoints.reach(.afterSend)
         return taken

@@ -30,6 +30,9 @@ extension Worker {
         for shard in evidence.keys.sorted() {
             guard await weighEvidence(of: shard) else { return }
         }
+        for shard in environments.keys.sorted() {
+            guard await correctEnvironments(of: shard) else { return }
+        }
         await pauseRefusedRuns()
     }
 
@@ -69,6 +72,20 @@ extension Worker {
                 "evidence not recorded yet", metadata: ["answers": "\(answers.count)", "error": "\(error)"])
             // Beyond the bound the next answer of the same kind will do as well.
             evidence[shard] = Array((answers + evidence[shard, default: []]).prefix(configuration.mostEvidence))
+            return false
+        }
+    }
+
+    private func correctEnvironments(of shard: Shard) async -> Bool {
+        guard let proven = environments.removeValue(forKey: shard), !proven.isEmpty else { return true }
+        do {
+            try await store.correctEnvironments(proven, in: shard)
+            return true
+        } catch {
+            logger.warning(
+                "environments not corrected yet", metadata: ["addresses": "\(proven.count)", "error": "\(error)"])
+            environments[shard] = Array(
+                (proven + environments[shard, default: []]).prefix(configuration.mostEvidence))
             return false
         }
     }

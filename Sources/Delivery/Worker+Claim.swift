@@ -4,38 +4,46 @@ import ServiceLifecycle
 import Threading
 
 extension Worker {
-    /// Keeps enough jobs read ahead that neither the database nor the network waits for the other.
+    /// Keeps enough jobs read ahead that neither the database nor the network waits for the other. The jobs of one batch
+    /// are read while the next is claimed: a claim lasts as long as the database needs to make it durable.
     func claimLoop() async {
-        var misses = 0
-        while !isDraining {
-            guard hasRoom else {
-                await claimWanted.wait(until: clock.now + .seconds(1))
-                continue
-            }
-            do {
-                if try await claimFromAnyShard() {
-                    misses = 0
+        await withDiscardingTaskGroup { reads in
+            var misses = 0
+            while !isDraining {
+                guard hasRoom else {
+                    await claimWanted.wait(until: clock.now + .seconds(1))
                     continue
                 }
-                misses += 1
-            } catch {
-                misses += 1
-                logger.warning("claim failed", metadata: ["error": "\(error)"])
+                do {
+                    if let claimed = try await claimFromAnyShard() {
+                        misses = 0
+                        reads.addTask { await self.read(claimed) }
+                        continue
+                    }
+                    misses += 1
+                } catch {
+                    misses += 1
+                    logger.warning("claim failed", metadata: ["error": "\(error)"])
+                }
+                await claimRest.wait(until: clock.now + idleWait(misses))
             }
-            await claimRest.wait(until: clock.now + idleWait(misses))
         }
     }
 
-    private var hasRoom: Bool { waiting < configuration.prefetch && held.count < configuration.mostBatches }
+    private var hasRoom: Bool {
+        // Beside a suspect batch nothing else is sent, nor another one held.
+        if suspect != nil || opening.values.contains(where: \.claimed.isSuspect) { return false }
+        let coming = opening.values.reduce(0) { $0 + $1.claimed.size }
+        return waiting + coming < configuration.prefetch && held.count + opening.count < configuration.mostBatches
+    }
 
     /// Short after work was found, so that a run that is being expanded is followed closely; longer when idle.
     private func idleWait(_ misses: Int) -> Duration {
         min(configuration.idle, .milliseconds(10) * (1 << min(misses, 5)))
     }
 
-    /// Looks through the shards, the transactional lane first. Whether a batch was found.
-    private func claimFromAnyShard() async throws -> Bool {
-        var found = false
+    /// Looks through the shards, the transactional lane first, for one batch.
+    private func claimFromAnyShard() async throws -> ClaimedBatch? {
         for shard in shards.keys.sorted() where hasRoom && !isDraining {
             try await readHeads(of: shard)
             for lane in [Lane.transactional, .campaign] {
@@ -43,13 +51,10 @@ extension Worker {
                 guard let pairs = shards[shard]?.heads[lane]?.filter({ !sated.contains($0) }), !pairs.isEmpty else {
                     continue
                 }
-                if try await claim(in: shard, naming: pairs) {
-                    found = true
-                    break
-                }
+                if let claimed = try await claim(in: shard, naming: pairs) { return claimed }
             }
         }
-        return found
+        return nil
     }
 
     /// Which pairs to name, read anew once a second, and more often while the known ones have nothing.
@@ -67,8 +72,8 @@ extension Worker {
         shards[shard]?.headsReadAt = clock.now
     }
 
-    private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> Bool {
-        guard let number = shards[shard]?.nextClaimNumber() else { return false }
+    private func claim(in shard: Shard, naming pairs: [Pair]) async throws -> ClaimedBatch? {
+        guard let number = shards[shard]?.nextClaimNumber() else { return nil }
         let claimed: ClaimedBatch?
         let asked = clock.now
         do {
@@ -82,19 +87,22 @@ extension Worker {
         guard let claimed else {
             shards[shard]?.noteAnswered(number)
             shards[shard]?.headsReadAt = nil
-            return false
+            return nil
         }
         // Known from here on: a flush that runs while its jobs are read must not take it for a stranger.
         opening[claimed.id] = OpeningBatch(claimed: claimed, confirmedAt: asked)
         shards[shard]?.noteAnswered(number)
+        return claimed
+    }
+
+    private func read(_ claimed: ClaimedBatch) async {
         do {
             let collected = claimed.isCollected ? try await lane?.contentVersions(of: claimed) : nil
             try await open(claimed, saying: collected ?? [claimed.contentVersion])
         } catch {
+            logger.warning("batch not opened", metadata: ["batch": "\(claimed.id)", "error": "\(error)"])
             await giveBack(claimed, begun: 0, notBefore: .seconds(2))
-            throw error
         }
-        return true
     }
 
     /// Reads the jobs of a claimed batch and takes it into the worker's hands.

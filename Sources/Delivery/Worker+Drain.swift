@@ -20,6 +20,7 @@ extension Worker {
             phase = .over
             arrived.signal()
             choresWanted.signal()
+            reportsWanted.signal()
             slotsWanted.signal()
             paceWanted.signal()
         } else if inFlight == 0 {

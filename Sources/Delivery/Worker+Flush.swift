@@ -9,8 +9,6 @@ extension Worker {
     func flushLoop() async {
         while phase != .over {
             await flushWanted.wait(until: nextPulse)
-            await pauseFaultyCredentials()
-            await reportRoutes()
             for shard in shards.keys.sorted() { await flush(shard) }
             giveBackWhatIsStuck()
             pump()
@@ -36,10 +34,12 @@ extension Worker {
             items.append(contentsOf: batch.unrecorded)
         }
         let answered = state.answeredClaims
+        let asked = clock.now
         let named =
-            batches.map {
-                Flush.Held(
-                    batch: $0.claimed.id, epoch: $0.claimed.epoch, announce: Int32($0.wantedAnnouncement))
+            batches.map { batch in
+                let announce = wantedAnnouncement(of: batch, now: asked)
+                batch.noteAsked(announce)
+                return Flush.Held(batch: batch.claimed.id, epoch: batch.claimed.epoch, announce: Int32(announce))
             }
             + opening.values.map(\.claimed).filter { $0.shard == shard }.map {
                 Flush.Held(batch: $0.id, epoch: $0.epoch, announce: Int32($0.announced))
@@ -51,7 +51,6 @@ extension Worker {
         let flush = Flush(
             shard: shard, answeredClaims: answered, checkedClaims: state.checkedClaims, held: named + leaving,
             items: items)
-        let asked = clock.now
         shards[shard]?.flushedAt = asked
         do {
             let states = try await store.flush(flush, worker: identity, lease: configuration.lease)
@@ -101,10 +100,18 @@ extension Worker {
     /// Paused, cancelled, or nothing of it can be begun: what was answered is recorded, the rest is somebody else's.
     private func giveBackWhatIsStuck() {
         let now = clock.now
+        let isBesideSuspect = suspect != nil
         for batch in order.compactMap({ held[$0] }) where batch.isRecorded {
             let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
             guard isFresh else { continue }
+            // It would wait for longer than others who may take it.
+            if isBesideSuspect, !batch.isSuspect, batch.claimed.terms.lane == .campaign {
+                giveBackSoon(batch.claimed, begun: 0, notBefore: nil)
+                remove(batch)
+                continue
+            }
             if !batch.isLive {
+                if isTripUntold(of: batch.route.id) { continue }
                 giveBackSoon(batch.claimed, begun: 0, notBefore: suspension(of: batch.route.id))
                 remove(batch)
             } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {

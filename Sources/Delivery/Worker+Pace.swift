@@ -73,6 +73,7 @@ extension Worker {
                 for batch in held.values where batch.pair == pair { batch.isPaced = false }
                 pump()
             case .slots(let slots):
+                metrics.paced(slots: slots.reduce(0) { $0 + $1.count })
                 guard var pace = paces[pair] else { return }
                 pace.ledger.add(slots)
                 pace.refusals = slots.isEmpty ? min(pace.refusals + 1, 3) : 0

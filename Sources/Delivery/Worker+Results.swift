@@ -42,8 +42,10 @@ extension Worker {
             batch.unrecorded.append(item(for: job, of: batch, result, ruling, now: now))
             if case .answered(let answer) = result.fate { countRefusals(answer, of: batch.claimed.run) }
             keepEvidence(ruling, of: job, in: batch, result, now: now)
+            keepEnvironment(of: job, in: batch, result)
             if ruling.pausesCredential {
                 faultyCredentials[batch.route.credential.id] = (batch.route.credential, ruling.reason)
+                reportsWanted.signal()
             }
         }
     }
@@ -63,6 +65,13 @@ extension Worker {
                 run: batch.claimed.run, credential: batch.route.credential.id))
     }
 
+    private func keepEnvironment(of job: PushJob, in batch: HeldBatch, _ result: SendResult) {
+        guard let environment = result.environment, let recipient = job.recipient else { return }
+        environments[batch.claimed.shard, default: []].append(
+            ProvenEnvironment(
+                subscriber: job.subscriber, addressVersion: recipient.addressVersion, environment: environment))
+    }
+
     private func item(
         for job: PushJob, of batch: HeldBatch, _ result: SendResult, _ ruling: Verdict.Ruling,
         now: ContinuousClock.Instant
@@ -76,7 +85,6 @@ extension Worker {
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
             contentVersion: job.contentVersion,
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
-        item.environment = result.environment
         item.evidence = ruling.evidence
         item.firstAttemptAt = job.firstAttemptAt
         if ruling.outcome == nil, !ruling.pausesCredential { schedule(&item, job, of: batch, ruling, now: now) }

@@ -54,12 +54,12 @@ extension Worker {
         if let sign = RouteHealth.Sign(result), flow.tripped == nil {
             if let reason = flow.health.note(sign, at: databaseClock.instant(at: now)) {
                 flow.tripped = reason
-                flushWanted.signal()
+                reportsWanted.signal()
             }
         }
         if case .record(let ruling) = verdict, ruling.slowsRoute {
             flow.slowFor = max(flow.slowFor ?? .zero, min(ruling.wait ?? .seconds(10), .seconds(900)))
-            flushWanted.signal()
+            reportsWanted.signal()
         }
         routeFlows[batch.route.id] = flow
         guard flow.tripped != nil else { return false }
@@ -72,8 +72,18 @@ extension Worker {
         for batch in held.values where batch.route.id == route { batch.isLive = false }
     }
 
+    /// Tells the fleet of routes and credentials: in a loop of its own, as others wait to hear it and no flush may wait
+    /// for it. What failed is told again.
+    func reportLoop() async {
+        while phase != .over {
+            await reportsWanted.wait(until: clock.now + .milliseconds(250))
+            await pauseFaultyCredentials()
+            await reportRoutes()
+        }
+    }
+
     /// Tells the fleet what the results since the last time say of routes.
-    func reportRoutes() async {
+    private func reportRoutes() async {
         for (route, flow) in routeFlows {
             do {
                 try await report(route, flow)
@@ -102,6 +112,12 @@ extension Worker {
             for batch in held.values where batch.route.id == route { batch.isPaced = true }
             logger.warning("route slowed down", metadata: ["route": "\(route)"])
         }
+    }
+
+    /// Its breaker is open as far as this worker knows, and the fleet does not know it yet: a batch that went back now
+    /// would be claimed again at once.
+    func isTripUntold(of route: Route.ID) -> Bool {
+        routeFlows[route].map { $0.tripped != nil && !$0.isTripTold } ?? false
     }
 
     /// How long a batch that goes back waits: as long as its route's breaker stays open.

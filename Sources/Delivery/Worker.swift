@@ -6,8 +6,8 @@ import Threading
 /// Claims batches, sends their jobs and records what became of each.
 ///
 /// Loops share the state of one actor and touch it only between awaits: one claims ahead of need, one takes results as
-/// transports report them, one flushes outcomes and beats the pulse, one does what no heartbeat may wait for. Nothing of value lives here alone: what is
-/// not recorded is found again by whoever holds the batch next.
+/// transports report them, one flushes outcomes and beats the pulse, others do what no heartbeat may wait for. Nothing
+/// of value lives here alone: what is not recorded is found again by whoever holds the batch next.
 package actor Worker: Service {
     let store: any BatchStore
     let lane: (any LaneStore)?
@@ -31,6 +31,7 @@ package actor Worker: Service {
     let credentialsWanted = Wakeup()
     let collectWanted = Wakeup()
     let choresWanted = Wakeup()
+    let reportsWanted = Wakeup()
 
     var held: [UInt32: HeldBatch] = [:]
     /// In the order of their claims, which is the order in which their jobs begin.
@@ -40,6 +41,7 @@ package actor Worker: Service {
     var opening: [Batch.ID: OpeningBatch] = [:]
     var returning: [Batch.ID: Chores.Returning] = [:]
     var evidence: [Shard: [AddressAnswer]] = [:]
+    var environments: [Shard: [ProvenEnvironment]] = [:]
     var refusals: [Run.ID: RefusalStreak] = [:]
     var runsToPause: [Run.ID: RefusalStreak] = [:]
     var shards: [Shard: ShardState] = [:]
@@ -108,6 +110,7 @@ package actor Worker: Service {
                 loops.addTask { await self.resultLoop() }
                 loops.addTask { await self.flushLoop() }
                 loops.addTask { await self.choreLoop() }
+                loops.addTask { await self.reportLoop() }
                 loops.addTask { await self.slotLoop() }
                 loops.addTask { await self.paceLoop() }
                 loops.addTask { await self.credentialLoop() }

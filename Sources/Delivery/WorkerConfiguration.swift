@@ -37,7 +37,7 @@ package struct WorkerConfiguration: Sendable {
 
     /// A run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
     package var refusalsInARow = 100
-    /// Evidence against addresses that is kept while the database is not to be had; what is beyond is dropped.
+    /// Evidence about addresses that is kept while the database is not to be had; what is beyond is dropped.
     package var mostEvidence = 10_000
 
     package init() {}

@@ -35,6 +35,7 @@ package struct Scheduler: Service {
             loops.addTask {
                 await repeating("occurrences", logger: logger, draw: draw) {
                     try await beginOccurrences()
+                    try await admitCampaigns()
                     await pause(configuration.occurrenceCheck)
                 }
             }
@@ -64,6 +65,12 @@ package struct Scheduler: Service {
             metadata: [
                 "begun": "\(begun.begun)", "passed_over": "\(begun.passedOver)", "released": "\(begun.released)",
             ])
+    }
+
+    private func admitCampaigns() async throws {
+        let admitted = try await store.admitCampaigns()
+        if admitted == AdmittedCampaigns() { return }
+        logger.info("campaigns admitted", metadata: ["begun": "\(admitted.begun)", "refused": "\(admitted.refused)"])
     }
 
     /// One page of every run that is being expanded, so that a huge run holds up no other. Whether there was any.

@@ -15,6 +15,8 @@ package struct MigrationStatus: Sendable, Equatable {
     package let lowestBinary: Int
     /// By the database's clock, in microseconds since 1970; nil while pending.
     package let appliedAt: Int64?
+    /// Whether workers may run while it is applied; nil when it is.
+    package let isSafeWithWorkers: Bool?
 
     /// `0007_job_lease`
     package var title: String { Migration.title(number, name) }
@@ -45,7 +47,7 @@ extension [AppliedMigration] {
         let pending = known.filter { migration in !contains { $0.number == migration.number } }.map { migration in
             MigrationStatus(
                 number: migration.number, name: migration.name, state: .pending, lowestBinary: migration.lowestBinary,
-                appliedAt: nil)
+                appliedAt: nil, isSafeWithWorkers: migration.isSafeWithWorkers)
         }
         let applied = map { row in
             let state: MigrationStatus.State =
@@ -56,7 +58,7 @@ extension [AppliedMigration] {
                 }
             return MigrationStatus(
                 number: row.number, name: row.name, state: state, lowestBinary: row.lowestBinary,
-                appliedAt: row.appliedAt)
+                appliedAt: row.appliedAt, isSafeWithWorkers: nil)
         }
         return (applied + pending).sorted { $0.number < $1.number }
     }

@@ -34,6 +34,30 @@ import Threading
         #expect(flushes[first...last].allSatisfy { $0 })
     }
 
+    @Test(arguments: [
+        .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(1))), .answered(.credential(.fcmPermissionDenied)),
+        .answered(.config(.fcmUnexpectedStatus)), .answered(.delivered(messageID: "m")),
+    ] as [SendResult.Fate])
+    func `no flush waits for what the fleet is told of a route, a credential or an address`(
+        fate: SendResult.Fate
+    ) async throws {
+        let isTelling = Locked(false)
+        let mayTell = Locked(false)
+        let transport = ScriptedTransport(environment: .sandbox, answer: { _ in fate })
+        let store = ScriptedStore(beforeChore: {
+            isTelling.withLock { $0 = true }
+            await Fixture.until { mayTell.withLock { $0 } }
+        })
+        store.add(Fixture.batch(size: 12), Fixture.jobs(12))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { isTelling.withLock { $0 } }
+            let seen = store.flushes.count
+            await Fixture.until { store.flushes.count >= seen + 3 }
+            mayTell.withLock { $0 = true }
+        }
+        #expect(store.state.withLock { $0.slowed.count + $0.pauses.count + $0.trips.count + $0.proven.count } > 0)
+    }
+
     @Test func `on leaving, an outcome that could not be recorded goes back as doubtful`() async throws {
         let isDown = Locked(false)
         let transport = ScriptedTransport(capacity: 3)

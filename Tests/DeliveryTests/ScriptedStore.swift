@@ -24,6 +24,7 @@ final class ScriptedStore: BatchStore {
         var run = RunStatus.running
         var runPauses: [String] = []
         var answers: [AddressAnswer] = []
+        var proven: [ProvenEnvironment] = []
         var routes: [TransportKind: Route] = [:]
     }
 
@@ -36,17 +37,21 @@ final class ScriptedStore: BatchStore {
     let beforeHandBack: @Sendable (ClaimedBatch) async throws -> Void
     /// Called before a claim takes effect.
     let beforeClaim: @Sendable () async throws -> Void
+    /// Called before what is no claim, flush or hand-back takes effect; may wait or throw.
+    let beforeChore: @Sendable () async throws -> Void
 
     init(
         beforeFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
         afterFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
         beforeHandBack: @escaping @Sendable (ClaimedBatch) async throws -> Void = { _ in },
-        beforeClaim: @escaping @Sendable () async throws -> Void = {}
+        beforeClaim: @escaping @Sendable () async throws -> Void = {},
+        beforeChore: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.beforeFlush = beforeFlush
         self.afterFlush = afterFlush
         self.beforeHandBack = beforeHandBack
         self.beforeClaim = beforeClaim
+        self.beforeChore = beforeChore
         state.withLock { $0.routes[.fcm] = Fixture.route(.fcm) }
     }
 
@@ -130,18 +135,27 @@ final class ScriptedStore: BatchStore {
     }
 
     func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws {
+        try await beforeChore()
         state.withLock { $0.answers += answers }
     }
 
+    func correctEnvironments(_ proven: [ProvenEnvironment], in shard: Shard) async throws {
+        try await beforeChore()
+        state.withLock { $0.proven += proven }
+    }
+
     func pause(credential: Credential.ID, fault: CredentialFault) async throws {
+        try await beforeChore()
         state.withLock { $0.pauses.append(fault.reason) }
     }
 
     func takeSlots(for pair: Pair, wanted: Int, ahead: Duration) async throws -> SlotGrant { .unlimited }
     func slow(_ route: Route.ID, begun: Int, for span: Duration) async throws {
+        try await beforeChore()
         state.withLock { $0.slowed.append(span) }
     }
     func trip(_ route: Route.ID, reason: Reason) async throws -> Duration? {
+        try await beforeChore()
         state.withLock { $0.trips.append(reason) }
         return .seconds(5)
     }

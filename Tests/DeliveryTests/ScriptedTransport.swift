@@ -13,12 +13,18 @@ final class ScriptedTransport: Transport {
     private struct Prepared: PreparedMessage {}
 
     let capacity: Int
+    /// Where every address proves to belong, if anywhere.
+    private let environment: PushEnvironment?
     private let sends = Locked<[Sent]>([])
     /// nil = no answer by itself.
     private let answer: @Sendable (OutgoingJob) -> SendResult.Fate?
 
-    init(capacity: Int = 100, answer: @escaping @Sendable (OutgoingJob) -> SendResult.Fate? = { _ in nil }) {
+    init(
+        capacity: Int = 100, environment: PushEnvironment? = nil,
+        answer: @escaping @Sendable (OutgoingJob) -> SendResult.Fate? = { _ in nil }
+    ) {
         self.capacity = capacity
+        self.environment = environment
         self.answer = answer
     }
 
@@ -34,20 +40,22 @@ final class ScriptedTransport: Transport {
         to sink: @escaping ResultSink
     ) {
         sends.withLock { $0 += jobs.map { Sent(job: $0, beginBefore: beginBefore, sink: sink) } }
-        let results = jobs.compactMap { job in answer(job).map { Self.result(job, $0) } }
+        let results = jobs.compactMap { job in answer(job).map { result(job, $0) } }
         if !results.isEmpty { sink(results) }
     }
 
     /// Answers something that was sent.
     func answer(_ index: Int, _ fate: SendResult.Fate = .answered(.delivered(messageID: "m"))) {
         let sent = sent[index]
-        sent.sink([Self.result(sent.job, fate)])
+        sent.sink([result(sent.job, fate)])
     }
 
-    private static func result(_ job: OutgoingJob, _ fate: SendResult.Fate) -> SendResult {
+    private func result(_ job: OutgoingJob, _ fate: SendResult.Fate) -> SendResult {
         let isAnswered = if case .answered = fate { true } else { false }
-        return SendResult(
+        var result = SendResult(
             ticket: job.ticket, fate: fate, status: isAnswered ? 200 : nil, language: "en", latency: .milliseconds(5))
+        result.environment = environment
+        return result
     }
 
     func close(by deadline: ContinuousClock.Instant) async {}

@@ -129,6 +129,7 @@ private final class RefusingStore: BatchStore {
     func mend(_ credential: CredentialReference) -> Bool { false }
     func pause(run: Run.ID, reason: Reason, detail: String) {}
     func weigh(_ answers: [AddressAnswer], in shard: Shard) {}
+    func correctEnvironments(_ proven: [ProvenEnvironment], in shard: Shard) {}
     func now() -> Instant { Instant(microseconds: 0) }
 }
 

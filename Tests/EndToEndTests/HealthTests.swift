@@ -28,6 +28,10 @@ import Testing
         return try #require(Int(text))
     }
 
+    private static func login(_ arguments: [String]) -> FleetLogin {
+        arguments[0] == "intake" ? .intake : FleetLogin(roles: arguments.contains("worker") ? "worker" : "all")
+    }
+
     private static let starts = [
         ["run", "--roles", "worker", "--http-port", "0"], ["run", "--http-port", "0"],
         ["intake", "--http-port", "0", "--watch-port", "0", "--watch-host", "127.0.0.1"],
@@ -41,7 +45,7 @@ import Testing
             try await Site.run(on: provider, subscribers: 1, relayed: true) { site in
                 let relay = try #require(site.relay)
                 relay.goDown()
-                let child = try site.start(arguments)
+                let child = try site.start(arguments, as: Self.login(arguments))
                 let port = try await Self.port(of: child, arguments[0] == "run" ? "listening" : "watched")
                 #expect(try await Self.health(port) == [200, 503, 503])
                 try await until("it says so") { child.errors.contains("waiting for the database") }
@@ -65,7 +69,7 @@ import Testing
         try await ProviderProcess.run { provider in
             try await Site.run(on: provider, subscribers: 1, relayed: true) { site in
                 site.relay?.goDown()
-                let child = try site.start(arguments)
+                let child = try site.start(arguments, as: Self.login(arguments))
                 try await until("it waits") { child.errors.contains("waiting for the database") }
                 let asked = ContinuousClock.now
                 child.signal(SIGTERM)

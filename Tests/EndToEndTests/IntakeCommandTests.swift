@@ -39,7 +39,7 @@ import Testing
                 let key = String(try #require(added.output.firstMatch(of: /"key":"([^"]+)"/)?.output.1))
                 #expect(
                     try await site.client.query("SELECT count(*) FROM pushfleet.intake_key")[0].int64(0) == 1)
-                let intake = try site.start(["intake", "--http-port", "0"])
+                let intake = try site.start(["intake", "--http-port", "0"], as: .intake)
                 let base = "http://127.0.0.1:\(try await Self.port(of: intake))/v1/apps/ferry"
                 let ids = try await site.accepted(of: run).keys.sorted().prefix(12)
                 let events = ids.enumerated().flatMap { index, id in

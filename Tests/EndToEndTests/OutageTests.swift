@@ -37,12 +37,6 @@ import Testing
         #expect(lapses == 0)
     }
 
-    private static func passed(_ milliseconds: Int64, _ provider: ProviderProcess) async throws -> Int64 {
-        let end = try await provider.now() + milliseconds
-        try await until("\(milliseconds) ms have passed") { try await provider.now() > end }
-        return try await provider.now()
-    }
-
     private static func firstSend(after instant: Int64, _ provider: ProviderProcess) async throws -> Int64 {
         func sends() async throws -> [Int64] {
             try await provider.arrivals().filter { $0.device != nil && $0.milliseconds > instant }.map(\.milliseconds)
@@ -56,7 +50,7 @@ import Testing
             relay.goDown()
             let down = try await provider.now()
             // Longer than the leases, which the database lets lapse meanwhile.
-            let back = try await Self.passed(5000, provider)
+            let back = try await provider.passed(5000)
             let late = try await provider.arrivals().filter {
                 $0.device != nil && $0.milliseconds > down + 1000 && $0.milliseconds < back
             }
@@ -73,11 +67,27 @@ import Testing
         try await Self.withSending { provider, site, relay, run, children in
             relay.freeze()
             // What was fresh is used up.
-            let stopped = try await Self.passed(1500, provider)
+            let stopped = try await provider.passed(1500)
             let first = try await Self.firstSend(after: stopped, provider)
             // A call's deadline, and a second for a new connection.
             #expect(first - stopped < 7000)
             try await Self.expectUnharmed(site, run, provider, children)
+        }
+    }
+
+    @Test func `while the database is away a process lives and is not ready, and is ready again after it`() async throws {
+        try await Self.withSending { _, site, relay, _, _ in
+            for role in ["worker", "scheduler", "janitor"] {
+                let process = try site.start(roles: role, Child.listening)
+                try await until("it is ready") { try await process.get("/readyz")?.status == 200 }
+                relay.goDown()
+                try await until("it is not ready") { try await process.get("/readyz")?.status == 503 }
+                #expect(try await process.get("/livez")?.status == 200)
+                #expect(try await process.get("/startupz")?.status == 200)
+                try relay.comeBack()
+                try await until("it is ready again") { try await process.get("/readyz")?.status == 200 }
+                #expect(process.isRunning)
+            }
         }
     }
 

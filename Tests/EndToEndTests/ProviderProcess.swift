@@ -75,7 +75,7 @@ struct ProviderProcess: Sendable {
         return try String(contentsOf: journalFile, encoding: .utf8).split(separator: "\n").map { line in
             let fields = line.split(separator: "\t").map { String($0) }
             return Arrival(
-                milliseconds: Int64(fields[0]) ?? 0, device: fields[1] == "-" ? nil : fields[1], id: fields[2],
+                milliseconds: (Int64(fields[0]) ?? 0) / 1000, device: fields[1] == "-" ? nil : fields[1], id: fields[2],
                 status: Int(fields[3]) ?? 0)
         }
     }
@@ -86,15 +86,27 @@ struct ProviderProcess: Sendable {
         return try await arrivals().last { $0.device == nil }?.milliseconds ?? 0
     }
 
+    /// Returns when so much time has passed, by the simulator's clock.
+    func passed(_ milliseconds: Int64) async throws -> Int64 {
+        let end = try await now() + milliseconds
+        try await until("\(milliseconds) ms have passed") { try await now() > end }
+        return try await now()
+    }
+
     func count(_ name: String) async throws -> Int {
         let counts = try JSONSerialization.jsonObject(with: Data(try await request("/admin/counts")))
         return (counts as? [String: Any])?[name] as? Int ?? -1
     }
 
-    func request(_ path: String, _ method: HTTPMethod = .GET) async throws -> [UInt8] {
+    /// Changes what goes wrong, as the simulator's `--fault` is written.
+    func setFaults(_ text: String) async throws {
+        _ = try await request("/admin/fault", .POST, body: Array(#"{"set": "\#(text)"}"#.utf8))
+    }
+
+    func request(_ path: String, _ method: HTTPMethod = .GET, body: [UInt8] = []) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
-        if method == .POST { request.body = [] }
+        if method == .POST { request.body = body }
         return try await http.execute(request, timeout: .seconds(10), logger: TemporaryDatabase.logger).body
     }
 }

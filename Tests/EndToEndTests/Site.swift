@@ -14,7 +14,7 @@ struct Site {
     let subscribers: Int
     /// Between the processes and the database; nil = they reach it directly.
     let relay: Relay?
-    private let url: String
+    private let database: TemporaryDatabase
     private let folder: URL
     private let children = Locked<[Child]>([])
 
@@ -33,10 +33,9 @@ struct Site {
             try await database.withClient(connections: 3) { client in
                 let relay = try relayed ? Relay(target: database.port) : nil
                 defer { relay?.goDown() }
-                let url = database.url + (relay.map { "&host=127.0.0.1&port=\($0.port)" } ?? "")
                 let site = Site(
                     provider: provider, client: client, admin: AdminStore(client), subscribers: subscribers,
-                    relay: relay, url: url, folder: folder)
+                    relay: relay, database: database, folder: folder)
                 let outcome: Result<Void, any Error>
                 do {
                     try await site.furnish(prefix: prefix, firstRun: firstRun)
@@ -71,21 +70,36 @@ struct Site {
             "SELECT setval(pg_get_serial_sequence('pushfleet.run', 'id'), \(firstRun), false)")
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to its end, as the owner.
     func pushfleet(_ arguments: [String], environment: [String: String] = [:]) async throws -> (Child, Child.Exit) {
-        let child = try start(arguments, environment: environment)
+        let child = try start(arguments, as: .owner, environment: environment)
         return (child, await child.exit())
     }
 
-    /// Starts roles that run until they are told to stop.
-    func start(roles: String, _ options: [String] = [], dieAt: String? = nil) throws -> Child {
-        try start(
-            ["run", "--roles", roles] + options, environment: dieAt.map { ["PUSHFLEET_DIE_AT": $0] } ?? [:])
+    /// Of the login that owns the tables.
+    var ownerURL: String { database.url(as: .owner) }
+
+    /// Starts roles that run until they are told to stop, with the login that has just these.
+    /// - Parameters:
+    ///   - dieAt: a checkpoint and its turn.
+    ///   - dieOf: the id of the notification that kills it.
+    func start(
+        roles: String, _ options: [String] = [], dieAt: String? = nil, dieOf: String? = nil
+    ) throws -> Child {
+        var environment: [String: String] = [:]
+        environment["PUSHFLEET_DIE_AT"] = dieAt
+        environment["PUSHFLEET_DIE_OF"] = dieOf
+        return try start(["run", "--roles", roles] + options, as: FleetLogin(roles: roles), environment: environment)
     }
 
-    func start(_ arguments: [String], environment: [String: String] = [:]) throws -> Child {
+    /// Starts any command.
+    func start(
+        _ arguments: [String], as login: FleetLogin, environment: [String: String] = [:]
+    ) throws -> Child {
+        let way = relay.map { "&host=127.0.0.1&port=\($0.port)" } ?? ""
         var standard = [
-            "PUSHFLEET_DATABASE_URL": url, "PUSHFLEET_CA_FILE": provider.caFile, "PUSHFLEET_TEST_PACE": "quick",
+            "PUSHFLEET_DATABASE_URL": database.url(as: login) + way, "PUSHFLEET_CA_FILE": provider.caFile,
+            "PUSHFLEET_TEST_PACE": "quick",
         ]
         if TemporaryDatabase.isPooled { standard["PUSHFLEET_PREPARED_STATEMENTS"] = "off" }
         let child = try Child(
@@ -102,12 +116,15 @@ struct Site {
     }
 
     /// A campaign to everybody, due now.
-    func createCampaign(policy: InDoubtPolicy = .retry, batchSize: Int16 = 50) async throws -> Run.ID {
+    func createCampaign(
+        policy: InDoubtPolicy = .retry, batchSize: Int16 = 50, perSecond: Int? = nil
+    ) async throws -> Run.ID {
+        let throttle = perSecond.map { #", "throttle": {"perSecond": \#($0)}"# } ?? ""
         let body = """
             {"app": "ferry", "name": "Winter", "idempotencyKey": "\(UUID().uuidString)",
              "message": {"content": {"en": {"title": "Hi", "body": "x"}, "_default": "en"}},
              "delivery": {"ttlSeconds": 3600, "inDoubt": "\(policy == .retry ? "retry" : "assume_sent")"},
-             "audience": {"all": true}, "schedule": {"at": "now"}}
+             "audience": {"all": true}, "schedule": {"at": "now"}\(throttle)}
             """
         let campaign = try CampaignFile.parse(Array(body.utf8), mode: .strict)
         let created = try await admin.createCampaign(campaign, body: body)
@@ -124,6 +141,8 @@ struct Site {
             return progress.expanded && progress.accounting.open == 0
         }
     }
+
+    func count(_ query: PostgresQuery) async throws -> Int64 { try await client.query(query)[0].int64(0) }
 
     /// What the provider accepted of a run, by notification id.
     func accepted(of run: Run.ID) async throws -> [String: Int] {

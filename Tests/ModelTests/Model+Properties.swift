@@ -6,6 +6,7 @@ enum Violation: String, Hashable, Sendable {
     case sentTwice = "sent twice under assume_sent"
     case needlessDoubt = "in_doubt without a fault that could leave one"
     case unboundedRepeats = "repeats beyond their bound"
+    case wronglyNamed = "a job was set aside as poison that is none"
     case stuck = "a state without a way to the end"
 }
 
@@ -20,8 +21,9 @@ extension Model {
             }
         }
         if scene.assumeSent, state.accepted.contains(where: { $0 > 1 }) { return .sentTwice }
-        if scene.faults.doubts == 0, state.fates.contains(where: { $0.first == .inDoubt }) { return .needlessDoubt }
-        if state.accepted.contains(where: { Int($0) > 1 + scene.faults.doubts }) { return .unboundedRepeats }
+        if scene.doubts == 0, state.fates.contains(where: { $0.first == .inDoubt }) { return .needlessDoubt }
+        if state.accepted.contains(where: { Int($0) > 1 + scene.doubts }) { return .unboundedRepeats }
+        if state.batches.contains(where: { $0.named.contains { $0 != scene.poison } }) { return .wronglyNamed }
         return nil
     }
 

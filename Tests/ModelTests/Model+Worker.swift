@@ -17,25 +17,76 @@ extension Model {
     }
 
     private func claimSteps(_ worker: Int, _ state: ModelState, _ visit: Visitor) {
+        if let claim = state.workers[worker].claiming { return answerSteps(worker, claim, state, visit) }
+        if let claim = state.workers[worker].late {
+            var next = state
+            next.workers[worker] = ModelWorker(hold: hold(claim, isOurs: false, state))
+            visit(Step(kind: .lateAnswerUsed, worker: worker, target: Int(claim.batch)), false, next)
+        }
         guard state.run == .running else { return }
         for (index, batch) in state.batches.enumerated() where batch.status == .ready {
-            let slots = batch.jobs.indices.map { ordinal -> Slot in
-                if batch.isMarked(ordinal) { return .foreign }
-                guard scene.erased.contains(batch.jobs[ordinal]) else { return .waiting }
-                return rules.contains(.outerJoin) ? .skipped : .foreign
-            }
-            var next = state
-            next.batches[index].status = .leased
-            next.batches[index].holder = Int8(worker)
-            next.workers[worker] = ModelWorker(hold: ModelHold(batch: UInt8(index), isOurs: true, slots: slots))
+            let claimed = claiming(index, by: Int8(worker), state)
+            let claim = ModelClaim(batch: UInt8(index), announced: claimed.batches[index].announced)
+            var next = claimed
+            next.workers[worker] = ModelWorker(hold: hold(claim, isOurs: true, claimed))
             visit(Step(kind: .claims, worker: worker, target: index), false, next)
-            guard state.left.lostReply > 0 else { continue }
-            var lost = state
-            lost.batches[index].status = .leased
-            lost.batches[index].holder = ModelBatch.stranger
-            lost.left.lostReply -= 1
-            visit(Step(kind: .claimsReplyLost, worker: worker, target: index), true, lost)
+            if state.left.lostReply > 0 {
+                var lost = claiming(index, by: ModelBatch.stranger, state)
+                lost.left.lostReply -= 1
+                visit(Step(kind: .claimsReplyLost, worker: worker, target: index), true, lost)
+            }
+            if state.left.lateReply > 0 {
+                var late = claimed
+                late.workers[worker] = ModelWorker(claiming: claim)
+                late.left.lateReply -= 1
+                visit(Step(kind: .claimsReplyLate, worker: worker, target: index), true, late)
+            }
         }
+    }
+
+    /// The first window is announced with the claim; of a suspect batch nothing.
+    private func claiming(_ index: Int, by holder: Int8, _ state: ModelState) -> ModelState {
+        var next = state
+        next.batches[index].status = .leased
+        next.batches[index].holder = holder
+        let batch = state.batches[index]
+        guard rules.contains(.announcements), let first = batch.jobs.indices.first(where: { !batch.isMarked($0) })
+        else { return next }
+        next.batches[index].announced = UInt8(min(batch.size, first + (isSuspect(batch) ? 0 : scene.window)))
+        return next
+    }
+
+    private func isSuspect(_ batch: ModelBatch) -> Bool { batch.lapses >= 2 && rules.contains(.suspectWindow) }
+
+    /// What a worker has in hand when it has read the jobs of a claimed batch.
+    private func hold(_ claim: ModelClaim, isOurs: Bool, _ state: ModelState) -> ModelHold {
+        let batch = state.batches[Int(claim.batch)]
+        let slots = batch.jobs.indices.map { ordinal -> Slot in
+            if batch.isMarked(ordinal) { return .foreign }
+            guard scene.erased.contains(batch.jobs[ordinal]) else { return .waiting }
+            return rules.contains(.outerJoin) ? .skipped : .foreign
+        }
+        return ModelHold(batch: claim.batch, isOurs: isOurs, slots: slots, announced: claim.announced)
+    }
+
+    /// Between a claim that was committed and its answer.
+    private func answerSteps(_ worker: Int, _ claim: ModelClaim, _ state: ModelState, _ visit: Visitor) {
+        let index = Int(claim.batch)
+        let batch = state.batches[index]
+        let isOurs = batch.status == .leased && batch.holder == Int8(worker)
+        var answered = state
+        answered.workers[worker] = ModelWorker(hold: hold(claim, isOurs: isOurs, state))
+        visit(Step(kind: .claimAnswered, worker: worker, target: index), false, answered)
+        var given = state
+        given.workers[worker] = ModelWorker(late: rules.contains(.lateAnswersUnused) ? nil : claim)
+        if isOurs { given.batches[index].holder = ModelBatch.stranger }
+        visit(Step(kind: .givesUpClaim, worker: worker, target: index), false, given)
+        guard state.left.kill > 0 else { return }
+        var killed = state
+        killed.workers[worker] = ModelWorker()
+        if isOurs { killed.batches[index].holder = ModelBatch.dead }
+        killed.left.kill -= 1
+        visit(Step(kind: .killed, worker: worker), true, killed)
     }
 
     /// The next window, committed before anything of it is begun.
@@ -49,8 +100,11 @@ extension Model {
             visit(Step(kind: .announcesLost, worker: worker), false, next)
             return
         }
-        let until = UInt8(min(hold.slots.count, first + scene.window))
         let index = Int(hold.batch)
+        // Of a suspect batch the next only when all before it is recorded.
+        if isSuspect(state.batches[index]), hold.slots.contains(where: \.isReady) { return }
+        let window = isSuspect(state.batches[index]) ? 1 : scene.window
+        let until = UInt8(min(hold.slots.count, first + window))
         next.batches[index].announced = max(next.batches[index].announced, until)
         next.workers[worker].hold?.announced = until
         next.workers[worker].known = state.run
@@ -71,6 +125,12 @@ extension Model {
             return
         }
         guard !rules.contains(.announcements) || ordinal < Int(hold.announced) else { return }
+        if scene.poison == UInt8(job) {
+            var next = state
+            if hold.isOurs { next.batches[Int(hold.batch)].holder = ModelBatch.dead }
+            next.workers[worker] = ModelWorker()
+            return visit(Step(kind: .diesOf, worker: worker, target: job), false, next)
+        }
         var accepted = sending(.delivered)
         accepted.accepted[job] += 1
         visit(Step(kind: .accepted, worker: worker, target: job), false, accepted)

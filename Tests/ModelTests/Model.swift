@@ -127,7 +127,8 @@ struct Model: Sendable {
 
     private func rescueSteps(_ state: ModelState, _ visit: Visitor) {
         for (index, batch) in state.batches.enumerated() where batch.status == .leased {
-            if batch.holder == ModelBatch.stranger, rules.contains(.strangersReturn) {
+            let isUnanswered = !rules.contains(.answeredClaimsOnly) && isBeingClaimed(index, state)
+            if batch.holder == ModelBatch.stranger || isUnanswered, rules.contains(.strangersReturn) {
                 var next = state
                 next.batches[index].status = .ready
                 next.batches[index].holder = ModelBatch.nobody
@@ -137,10 +138,16 @@ struct Model: Sendable {
             let isDead = batch.holder == ModelBatch.dead
             guard isDead || state.left.falseRescue > 0 else { continue }
             var next = state
+            name(&next.batches[index], &next.fates)
             free(&next.batches[index], &next.fates)
             if !isDead { next.left.falseRescue -= 1 }
             visit(Step(kind: isDead ? .rescue : .falseRescue, target: index), !isDead, next)
         }
+    }
+
+    private func isBeingClaimed(_ index: Int, _ state: ModelState) -> Bool {
+        let holder = Int(state.batches[index].holder)
+        return state.workers.indices.contains(holder) && state.workers[holder].claiming?.batch == UInt8(index)
     }
 
     /// Rescue, or a hand-back at the limit. Under assume_sent what may have left ends as in_doubt, now.
@@ -158,6 +165,19 @@ struct Model: Sendable {
         }
         batch.status = batch.isFull ? .done : .ready
         batch.holder = ModelBatch.nobody
+    }
+
+    /// A lapse: from the third on, what a suspect batch had announced is set aside.
+    private func name(_ batch: inout ModelBatch, _ fates: inout [Fate]) {
+        guard scene.poison != nil else { return }
+        if batch.lapses >= 2, rules.contains(.poisonEnds), !scene.assumeSent {
+            for ordinal in batch.jobs.indices where !batch.isMarked(ordinal) && ordinal < Int(batch.announced) {
+                batch.mark(ordinal, as: .inDoubt)
+                batch.named.append(batch.jobs[ordinal])
+                fates[Int(batch.jobs[ordinal])].end(as: .inDoubt)
+            }
+        }
+        batch.lapses = min(batch.lapses + 1, 3)
     }
 
     /// As far as the tables know.

@@ -23,7 +23,17 @@ struct Rules: OptionSet, Hashable, Sendable {
     /// A batch under a worker's name that the worker does not know goes back: the claim's reply was lost.
     static let strangersReturn = Rules(rawValue: 1 << 9)
 
-    static let all = Rules(rawValue: (1 << 10) - 1)
+    /// A pulse looks for such batches only among claims that were answered or given up: of a later one the answer may
+    /// be under way.
+    static let answeredClaimsOnly = Rules(rawValue: 1 << 10)
+    /// The answer of a claim that was given up is not used: its batch may be another's by then.
+    static let lateAnswersUnused = Rules(rawValue: 1 << 11)
+    /// A batch that lapsed twice announces one job at a time, none with its claim.
+    static let suspectWindow = Rules(rawValue: 1 << 12)
+    /// A third lapse ends the job that was announced.
+    static let poisonEnds = Rules(rawValue: 1 << 13)
+
+    static let all = Rules(rawValue: (1 << 14) - 1)
 
     func without(_ rules: Rules) -> Rules { subtracting(rules) }
 }
@@ -36,6 +46,8 @@ struct Faults: Hashable, Sendable {
     var falseRescue: UInt8 = 0
     /// A claim or flush is committed and its reply never comes.
     var lostReply: UInt8 = 0
+    /// A claim is committed and its reply comes late, or after it was given up.
+    var lateReply: UInt8 = 0
     var cancel: UInt8 = 0
     var pause: UInt8 = 0
     /// The message's life ends.
@@ -52,7 +64,7 @@ struct Faults: Hashable, Sendable {
     static let none = Faults()
 
     /// Faults that may leave the fate of a job unknown.
-    var doubts: Int { Int(kill) + Int(falseRescue) + Int(timeout) + Int(stop) }
+    fileprivate var doubts: Int { Int(kill) + Int(falseRescue) + Int(timeout) + Int(stop) }
 }
 
 /// What is explored: jobs, workers, and the faults that strike.
@@ -68,6 +80,11 @@ struct Scene: Sendable {
     /// Jobs whose subscriber is gone.
     var erased: Set<UInt8> = []
     var attempts: UInt8 = 2
+    /// A job that kills every worker that begins it.
+    var poison: UInt8?
+
+    /// What may leave the fate of a job unknown, counted: faults, and deaths of the poison.
+    var doubts: Int { faults.doubts + (poison == nil ? 0 : 3) }
 
     func under(assumeSent: Bool) -> Scene {
         var scene = self

@@ -50,6 +50,10 @@ struct ModelBatch: Hashable {
     var doubtful: UInt8 = 0
     var announced: UInt8 = 0
     var tallies = Tallies()
+    /// Counted only where there is a poisonous job.
+    var lapses: UInt8 = 0
+    /// Jobs that a third lapse ended.
+    var named: [UInt8] = []
 
     var size: Int { jobs.count }
     var isFull: Bool { marked == UInt8(1 << jobs.count) - 1 }
@@ -92,14 +96,30 @@ struct ModelHold: Hashable {
     var announced: UInt8 = 0
 }
 
+/// What the answer of a claim says.
+struct ModelClaim: Hashable {
+    var batch: UInt8
+    var announced: UInt8
+
+    /// Not 0, and less than 256.
+    var code: UInt64 { UInt64(batch + 1) << 4 | UInt64(announced) }
+}
+
 struct ModelWorker: Hashable {
     var hold: ModelHold?
     /// The run's status as it learnt it last.
     var known = ModelRun.running
+    /// Claimed, and the answer has not come; nil = none.
+    var claiming: ModelClaim?
+    /// The same, given up; kept only where late answers are used.
+    var late: ModelClaim?
 
     /// Equal for workers that cannot be told apart.
     var code: UInt64 {
-        guard let hold else { return UInt64(known.rawValue) }
+        guard let hold else {
+            let claims = (claiming?.code ?? 0) << 8 | (late?.code ?? 0)
+            return claims << 48 | UInt64(known.rawValue)
+        }
         var code = UInt64(hold.batch) + 1
         code = code << 1 | (hold.isOurs ? 1 : 0)
         code = code << 4 | UInt64(hold.announced)

@@ -28,15 +28,22 @@ import Testing
     }
 }
 
+extension ModelTests {
+    @Test func `each rule is left out by some case`() {
+        #expect(Case.all.reduce(into: Rules()) { $0.formUnion($1.removed) } == .all)
+    }
+}
+
 extension ModelTests.Case {
     private static func without(
         _ name: String, _ rules: Rules, finds violation: Violation, assumeSent: Bool = false, workers: Int = 1,
-        erased: Set<UInt8> = [], _ faults: Faults
+        erased: Set<UInt8> = [], poison: UInt8? = nil, window: Int = 1, _ faults: Faults
     ) -> ModelTests.Case {
         ModelTests.Case(
             name: name, removed: rules,
             scene: Scene(
-                name: name, workers: workers, assumeSent: assumeSent, faults: faults, erased: erased),
+                name: name, workers: workers, assumeSent: assumeSent, window: window, faults: faults, erased: erased,
+                poison: poison),
             finds: violation)
     }
 
@@ -71,6 +78,16 @@ extension ModelTests.Case {
             "writes are fenced", .fencedWrites, finds: .untrueOutcome, workers: 2,
             Faults(falseRescue: 1, expiry: 1)),
         without("unknown batches go back", .strangersReturn, finds: .stuck, Faults(lostReply: 1)),
+        without(
+            "a claim whose answer is under way is left alone", .answeredClaimsOnly, finds: .sentTwice, assumeSent: true,
+            workers: 2, Faults(lateReply: 1)),
+        without(
+            "late answers of claims are not used", .lateAnswersUnused, finds: .sentTwice, assumeSent: true, workers: 2,
+            Faults(lateReply: 1)),
+        without("a third lapse ends the poisonous job", .poisonEnds, finds: .stuck, poison: 0, .none),
+        without(
+            "a suspect batch announces one job at a time", .suspectWindow, finds: .wronglyNamed, poison: 0, window: 2,
+            .none),
     ]
 }
 
@@ -96,6 +113,10 @@ extension Scene {
             name: "batch of three", batches: [[0, 1, 2]], window: 2,
             faults: Faults(kill: 1, falseRescue: 1, rejection: 1)),
         Scene(name: "two batches", batches: [[0, 1], [2, 3]], faults: Faults(kill: 1, cancel: 1, rejection: 1)),
+        Scene(name: "late reply, kill, cancel", faults: Faults(kill: 1, lateReply: 1, cancel: 1)),
+        Scene(name: "late replies, false rescue", faults: Faults(falseRescue: 1, lateReply: 2)),
+        Scene(name: "poison", batches: [[0, 1, 2]], window: 2, poison: 1),
+        Scene(name: "poison, cancel, expiry", window: 2, faults: Faults(cancel: 1, expiry: 1), poison: 1),
     ].flatMap { [$0.under(assumeSent: false), $0.under(assumeSent: true)] }
 
     private static let large: [Scene] = [

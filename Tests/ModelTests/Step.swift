@@ -11,7 +11,10 @@ struct Step: Sendable, CustomStringConvertible {
         case expireRetries = "settle expired retries"
         case rescue, falseRescue = "false rescue"
         case strangerReturns = "an unknown batch goes back:"
-        case claims, claimsReplyLost = "claims, reply lost,"
+        case claims, claimsReplyLost = "claims, reply lost,", claimsReplyLate = "claims, reply late,"
+        case claimAnswered = "learns that it claimed", givesUpClaim = "gives up the claim of"
+        case lateAnswerUsed = "uses the late answer about"
+        case diesOf = "dies of"
         case killed
         case announces, announcesLost = "announces, lease lost"
         case accepted = "sends, accepted,"

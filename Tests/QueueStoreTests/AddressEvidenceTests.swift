@@ -17,14 +17,11 @@ import Testing
 
     @Test func `an environment that proved right is kept, unless the address changed meanwhile`() async throws {
         try await QueueFixture.run(subscribers: 10) { queue in
-            let run = try await queue.makeExpandedRun()
-            let worker = try await queue.hire()
-            let batch = try #require(try await queue.claim(run, worker))
-            let jobs = try await queue.batches.jobs(of: batch, attributes: [])
-            try await queue.flush(batch, worker, jobs, as: .delivered) { item in
-                item.environment = .sandbox
-                if item.subscriber.rawValue == 3 { item.addressVersion = 7 }
+            let proven = (1...10).map { id in
+                ProvenEnvironment(
+                    subscriber: Subscriber.ID(id), addressVersion: id == 3 ? 7 : 1, environment: .sandbox)
             }
+            for _ in 0..<2 { try await queue.batches.correctEnvironments(proven, in: queue.shard) }
             let corrected = try await queue.count(
                 "SELECT count(*) FROM pushfleet.subscriber WHERE environment = 2 AND state = 1")
             #expect(corrected == 9)

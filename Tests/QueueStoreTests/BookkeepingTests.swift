@@ -26,7 +26,7 @@ import Threading
 
     @Test func `Each delivery is counted once, whoever folds and how often`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
+            let store = fixture.books
             let worker = try await fixture.hire()
             let run = try await fixture.makeExpandedRun()
             let first = try #require(try await fixture.claim(run, worker))
@@ -75,7 +75,7 @@ import Threading
 
     @Test func `A closed run is audited once and its finding kept`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
+            let store = fixture.books
             let run = try await fixture.makeExpandedRun()
             _ = try await fixture.control.cancel(run)
             while try await fixture.housekeeping.settle(shard: fixture.shard) > 0 {}
@@ -90,8 +90,9 @@ import Threading
 
     @Test func `An old day is exported and dropped only when it is counted and its runs are audited`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
-            _ = try await fixture.client.query("SELECT pushfleet.ensure_day('delivery', current_date - 90)::text")
+            let store = fixture.books
+            _ = try await fixture.members.owner.query(
+                "SELECT pushfleet.ensure_day('delivery', current_date - 90)::text")
             let run = try await fixture.makeExpandedRun()
             _ = try await fixture.client.query(
                 """
@@ -125,7 +126,7 @@ import Threading
 
     @Test func `Batches of an old closed run go, its totals stay`() async throws {
         try await QueueFixture.run { fixture in
-            let store = PostgresBookkeepingStore(client: fixture.client)
+            let store = fixture.books
             let run = try await fixture.makeExpandedRun()
             _ = try await fixture.control.cancel(run)
             while try await fixture.housekeeping.settle(shard: fixture.shard) > 0 {}

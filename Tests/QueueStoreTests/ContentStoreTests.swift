@@ -173,7 +173,7 @@ import Testing
             SELECT pushfleet.notify('ferry', jsonb_build_object('subscriber', \(Int64(subscriber))), \(PostgresJSON(message)))
             """)
         let worker = try await queue.hire()
-        return try await PostgresLaneStore(client: queue.client).collect(
+        return try await queue.lane.collect(
             shard: queue.shard, worker: worker, claimNumber: number, limit: 100)
     }
 

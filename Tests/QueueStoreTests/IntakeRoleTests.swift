@@ -10,13 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct IntakeRoleTests {
     private static func asIntake(_ body: (QueueFixture, PostgresClient) async throws -> Void) async throws {
         try await QueueFixture.run { queue in
-            // Past a pooler, which would give the next transaction another session.
-            let url = queue.database.directURL + "&options=-c%20role%3Dpushfleet_intake"
-            let client = PostgresClient(PostgresConfiguration(url), connections: 2, logger: TemporaryDatabase.logger)
-            let outcome: Result<Void, any Error>
-            do { outcome = .success(try await body(queue, client)) } catch { outcome = .failure(error) }
-            await client.close()
-            try outcome.get()
+            try await queue.database.withClient(connections: 2, as: .intake) { client in try await body(queue, client) }
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
     private static func collect(
         _ fixture: QueueFixture, _ worker: WorkerID, number: Int32 = 1, limit: Int32 = 100
     ) async throws -> [CollectedBatch] {
-        try await PostgresLaneStore(client: fixture.client).collect(
+        try await fixture.lane.collect(
             shard: fixture.shard, worker: worker, claimNumber: number, limit: limit)
     }
 
@@ -69,7 +69,7 @@ import Testing
 
     @Test func `A rolled back notification leaves nothing, a committed one is due at once`() async throws {
         try await QueueFixture.run { fixture in
-            let lane = PostgresLaneStore(client: fixture.client)
+            let lane = fixture.lane
             struct Undo: Error {}
             await #expect(throws: Undo.self) {
                 try await fixture.client.withTransaction { connection in
@@ -161,7 +161,7 @@ import Testing
 
     @Test func `Only so many workers have the duty of the lane at a time`() async throws {
         try await QueueFixture.run { fixture in
-            let lane = PostgresLaneStore(client: fixture.client)
+            let lane = fixture.lane
             let workers = [try await fixture.hire(), try await fixture.hire(), try await fixture.hire()]
             var onDuty: [Bool] = []
             for worker in workers { onDuty.append(try await lane.takeDuty(worker, for: .seconds(60))) }

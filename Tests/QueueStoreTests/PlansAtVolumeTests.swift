@@ -18,7 +18,8 @@ import Testing
         // No accounting at the end: its retry rows and tallies are made up.
         try await TemporaryDatabase.run { database in
             try await database.withClient(connections: 4) { client in
-                let queue = try await QueueFixture.make(database, client, subscribers: 20_000, .none)
+                let members = QueueFixture.Members(all: client)
+                let queue = try await QueueFixture.make(database, client, members, subscribers: 20_000, .none)
                 try await PlansAtVolume(queue: queue, jobs: Self.jobs).fill()
                 try await claimReadFlush(queue)
                 try await rescue(queue)
@@ -89,15 +90,36 @@ import Testing
         let group = RetryGroup(
             run: row.int64(0), route: row.int64(1),
             expiresAt: PostgresTimestamp(microseconds: row.timestampMicroseconds(2)), contentVersion: row.int64(3))
-        let waiting = try await queue.count("SELECT count(*) FROM pushfleet.retry WHERE due_at <= now()")
-        // Every due row is looked at once, and none besides.
+        // A paused run has as many due as there are others: nobody steps over them.
+        _ = try await queue.client.query(
+            """
+            INSERT INTO pushfleet.run (app_id, content_version, ttl, due_at, status)
+            VALUES (1, 1, interval '1 day', now(), 2)
+            """)
+        _ = try await queue.client.query(
+            """
+            INSERT INTO pushfleet.retry (
+                shard, run_id, number, subscriber_id, route_id, due_at, expires_at, content_version, attempts, doubtful
+            )
+            SELECT 0, (SELECT max(id) FROM pushfleet.run), g, 1, 1, now() - interval '1 h', now() + interval '1 day', 1, 1,
+                false
+            FROM generate_series(1, \(Self.jobs / 50)) g
+            """, deadline: .seconds(600))
+        _ = try await queue.client.query("VACUUM ANALYZE pushfleet.retry", deadline: .seconds(600))
+        let waiting = try await queue.count(
+            """
+            SELECT count(*) FROM pushfleet.retry r JOIN pushfleet.run ON run.id = r.run_id AND run.status = 1
+            WHERE r.due_at <= now()
+            """)
+        // Every due row is looked at once, and none besides; a few pages find each pair.
         try await expect(
-            "due retries", .dueRetries(of: queue.shard), queue, pages: 100 + Int(min(waiting, 50_000)),
+            "due retries", .dueRetries(of: queue.shard), queue, pages: 400 + Int(min(waiting, 50_000)),
             sorts: 50_000)
         let statement = RebatchStatement(group: group, shard: queue.shard, limit: 500)
-        // What is due in other groups is stepped over; what is not due yet is not read, however much waits.
+        // What is due in other pairs, and what is not due yet, is not read, however much waits.
+        try await expect("re-batch", statement.query, queue, pages: 12_000, sorts: 500)
         try await expect(
-            "re-batch", statement.query, queue, pages: 12_000, sorts: 500, removed: max(1000, Double(waiting)))
+            "settling retries", .settleRetries(of: queue.shard, limit: 5000), queue, pages: 100, sorts: 10)
     }
 
     /// - Parameters:
@@ -113,7 +135,8 @@ import Testing
         for node in plan.all {
             let isLarge = large.contains { node.relation == $0 || node.relation.hasPrefix($0 + "_") }
             #expect(
-                !(node.type == "Seq Scan" && isLarge), "\(name) reads all of \(node.relation)",
+                !(node.type == "Seq Scan" && isLarge && node.rows + node.removed > 10),
+                "\(name) reads all of \(node.relation)",
                 sourceLocation: sourceLocation)
             #expect(
                 node.removed <= removed, "\(name) reads \(Int(node.removed)) rows of \(node.relation) for nothing",

@@ -9,7 +9,8 @@ import Testing
         // No accounting at the end: the retries are made up.
         try await TemporaryDatabase.run { database in
             try await database.withClient(connections: 4) { client in
-                let queue = try await QueueFixture.make(database, client, subscribers: 10, .none)
+                let members = QueueFixture.Members(all: client)
+                let queue = try await QueueFixture.make(database, client, members, subscribers: 10, .none)
                 let (paused, running) = (try await queue.makeRun(), try await queue.makeRun())
                 _ = try await queue.control.pause(paused)
                 for (run, count, due) in [(paused, 60_000, 60), (running, 3, 10)] {

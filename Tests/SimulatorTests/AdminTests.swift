@@ -99,7 +99,7 @@ import Testing
         scenario.state.journal?.flush()
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let lines = text.split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
-        #expect(lines.map { $0[0] } == ["1500", "1600", "1700", "1800"])
+        #expect(lines.map { $0[0] } == ["1500000", "1600000", "1700000", "1800000"])
         #expect(lines.map { $0[2] } == ["n-1", "n-2", "-", "n?3"])
         #expect(lines.map { $0[3] } == ["200", "0", "400", "404"])
         #expect(lines.map { $0[4] } == ["-", "reset", "INVALID_ARGUMENT", "unregistered"])

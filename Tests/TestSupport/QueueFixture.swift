@@ -7,15 +7,50 @@ import Testing
 /// A queue in a database of its own: one app with an FCM and an APNs route, and subscribers 1 to `n` in shard 0.
 package struct QueueFixture: Sendable {
     package let database: TemporaryDatabase
+    /// What a test itself does and looks at.
     package let client: PostgresClient
+    package let members: Members
     package let batches: PostgresBatchStore
+    package let lane: PostgresLaneStore
     package let schedule: PostgresScheduleStore
     package let housekeeping: PostgresHousekeepingStore
+    package let books: PostgresBookkeepingStore
     package let admin: AdminStore
     package let control: ControlStore
     package let shard = Shard(rawValue: 0)
     /// The route of all subscribers.
     package let route: Route.ID
+
+    /// The queue as each part of the fleet reaches it: with the login of its own role.
+    package struct Members: Sendable {
+        package let owner, scheduler, worker, janitor: PostgresClient
+
+        /// All with one login.
+        package init(all client: PostgresClient) {
+            (owner, scheduler, worker, janitor) = (client, client, client, client)
+        }
+
+        private init(
+            owner: PostgresClient, scheduler: PostgresClient, worker: PostgresClient, janitor: PostgresClient
+        ) {
+            (self.owner, self.scheduler, self.worker, self.janitor) = (owner, scheduler, worker, janitor)
+        }
+
+        package static func run<Result>(
+            _ database: TemporaryDatabase, _ body: (Members) async throws -> Result
+        ) async throws -> Result {
+            try await database.withClient(connections: 4, as: .owner) { owner in
+                try await database.withClient(connections: 6, as: .scheduler) { scheduler in
+                    try await database.withClient(connections: 12, as: .worker) { worker in
+                        try await database.withClient(connections: 6, as: .janitor) { janitor in
+                            try await body(
+                                Members(owner: owner, scheduler: scheduler, worker: worker, janitor: janitor))
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     /// Makes the queue, lends it, and when the test is done proves that every run adds up.
     package static func run(
@@ -23,18 +58,22 @@ package struct QueueFixture: Sendable {
     ) async throws {
         try await TemporaryDatabase.run { database in
             try await database.withClient(connections: 12) { client in
-                let fixture = try await make(database, client, subscribers: subscribers, checkpoints)
-                try await body(fixture)
-                try await fixture.expectSound()
+                try await Members.run(database) { members in
+                    let fixture = try await make(
+                        database, client, members, subscribers: subscribers, checkpoints)
+                    try await body(fixture)
+                    try await fixture.expectSound()
+                }
             }
         }
     }
 
     /// For a test that breaks the accounting on purpose, and so proves nothing at its end.
     package static func make(
-        _ database: TemporaryDatabase, _ client: PostgresClient, subscribers: Int, _ checkpoints: Checkpoints
+        _ database: TemporaryDatabase, _ client: PostgresClient, _ members: Members, subscribers: Int,
+        _ checkpoints: Checkpoints
     ) async throws -> QueueFixture {
-        let admin = AdminStore(client)
+        let admin = AdminStore(members.owner)
         _ = try await client.query("SELECT pushfleet.ensure_days(1)::text")
         _ = try await admin.createApp(name: "ferry", timeZone: "UTC")
         _ = try await admin.addCredential(
@@ -50,11 +89,14 @@ package struct QueueFixture: Sendable {
             FROM generate_series(1, \(Int64(subscribers))) g
             """, deadline: .seconds(60))
         return QueueFixture(
-            database: database, client: client,
-            batches: PostgresBatchStore(claims: client, flushes: client, checkpoints: checkpoints),
-            schedule: PostgresScheduleStore(client: client, checkpoints: checkpoints),
-            housekeeping: PostgresHousekeepingStore(client: client, evacuateAfter: .zero, checkpoints: checkpoints),
-            admin: admin, control: ControlStore(client), route: Route.ID(route))
+            database: database, client: client, members: members,
+            batches: PostgresBatchStore(claims: members.worker, flushes: members.worker, checkpoints: checkpoints),
+            lane: PostgresLaneStore(client: members.worker, checkpoints: checkpoints),
+            schedule: PostgresScheduleStore(client: members.scheduler, checkpoints: checkpoints),
+            housekeeping: PostgresHousekeepingStore(
+                client: members.janitor, evacuateAfter: .zero, checkpoints: checkpoints),
+            books: PostgresBookkeepingStore(client: members.janitor, owner: members.owner),
+            admin: admin, control: ControlStore(members.owner), route: Route.ID(route))
     }
 
     /// A run over all subscribers, not expanded yet.

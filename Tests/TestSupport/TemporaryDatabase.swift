@@ -4,7 +4,8 @@ import Postgres
 import Schema
 
 /// A migrated database of a test's own on the server that `PUSHFLEET_TEST_DATABASE_URL` names, whose role must be a
-/// superuser: a copy of a template, dropped when the test is over.
+/// superuser: a copy of a template, dropped when the test is over. It belongs to `fleet_owner`, and the server must let
+/// all logins of `FleetLogin` in without a password.
 ///
 /// With `PUSHFLEET_TEST_POOLER_URL` the tests reach their databases through that PgBouncer, which must run in
 /// transaction mode and pass on any database of the same server. Making and dropping databases goes past it.
@@ -18,9 +19,13 @@ package struct TemporaryDatabase: Sendable {
     private static var poolerURL: String? { ProcessInfo.processInfo.environment["PUSHFLEET_TEST_POOLER_URL"] }
 
     /// Prepares statements unless a pooler is in between.
-    package var configuration: PostgresConfiguration {
-        PostgresConfiguration(url, preparedStatements: !Self.isPooled)
+    /// - Parameter login: nil = the superuser.
+    package func configuration(as login: FleetLogin? = nil) -> PostgresConfiguration {
+        PostgresConfiguration(url(as: login), preparedStatements: !Self.isPooled)
     }
+
+    /// A later parameter of the URL wins (PostgreSQL manual 34.1.1.2).
+    package func url(as login: FleetLogin?) -> String { url + (login.map { "&user=\($0.name)" } ?? "") }
 
     /// Where `url` leads to, on 127.0.0.1.
     package var port: UInt16 { URLComponents(string: url)?.port.flatMap { UInt16(exactly: $0) } ?? 5432 }
@@ -43,7 +48,8 @@ package struct TemporaryDatabase: Sendable {
         let template = try await ensureTemplate(on: server, admin)
         let name = "pushfleet_test_" + UUID().uuidString.lowercased().filter { $0 != "-" }
         _ = try await admin.query(
-            "CREATE DATABASE \(unescaped: name) TEMPLATE \(unescaped: template)", deadline: .seconds(60))
+            "CREATE DATABASE \(unescaped: name) TEMPLATE \(unescaped: template) OWNER \(unescaped: FleetLogin.owner.name)",
+            deadline: .seconds(60))
         let outcome: Swift.Result<Result, any Error>
         do {
             outcome = .success(
@@ -60,9 +66,9 @@ package struct TemporaryDatabase: Sendable {
 
     /// Lends a pool, and closes it.
     package func withClient<Result>(
-        connections: Int = 4, _ body: (PostgresClient) async throws -> Result
+        connections: Int = 4, as login: FleetLogin? = nil, _ body: (PostgresClient) async throws -> Result
     ) async throws -> Result {
-        let client = PostgresClient(configuration, connections: connections, logger: Self.logger)
+        let client = PostgresClient(configuration(as: login), connections: connections, logger: Self.logger)
         do {
             let result = try await body(client)
             await client.close()
@@ -87,7 +93,8 @@ package struct TemporaryDatabase: Sendable {
 
     /// One for each set of migrations, made by whichever test comes first, in whichever process.
     private static func ensureTemplate(on server: String, _ admin: PostgresConnection) async throws -> String {
-        let text = Migrations.all.map(\.up).joined()
+        let roles = try FleetLogin.script
+        let text = roles + Migrations.all.map(\.up).joined()
         let hash = try await admin.query("SELECT md5(\(text)::text)")[0].string(0)
         let name = "pushfleet_template_" + hash
         _ = try await admin.query("SELECT pg_advisory_lock(hashtext(\(name)))::text", deadline: .seconds(60))
@@ -98,7 +105,10 @@ package struct TemporaryDatabase: Sendable {
             _ = try await admin.query("CREATE DATABASE \(unescaped: name)", deadline: .seconds(60))
             let direct = url(of: name, on: server)
             let database = TemporaryDatabase(url: direct, directURL: direct)
-            try await database.withClient(connections: 2) { client in
+            try await database.withClient(connections: 1) { client in
+                _ = try await client.query(PostgresQuery(stringLiteral: roles))
+            }
+            try await database.withClient(connections: 2, as: .owner) { client in
                 _ = try await Migrator(client: client, logger: logger).up()
             }
             _ = try await admin.query("ALTER DATABASE \(unescaped: name) IS_TEMPLATE true")

@@ -13,8 +13,10 @@ import time
 from database import Database, Watch, wait_until
 from faults import Faults
 from fleet import Fleet, Relay
+from outage import Outage, outage_faults
 from simulator import Simulator
 from verdict import faults_of, judge
+from wave import Wave, wave_faults
 
 
 def options():
@@ -22,11 +24,21 @@ def options():
     parser.add_argument("--minutes", type=float, default=5, help="how long, settlement included (default 5)")
     parser.add_argument("--seed", type=int, default=None, help="decides all faults (default: drawn and printed)")
     parser.add_argument("--json", action="store_true", help="end with one JSON line on standard output")
-    parser.add_argument("--subscribers", type=int, default=20_000, help="audience of each campaign (default 20000)")
+    parser.add_argument("--subscribers", type=int, help="audience of each campaign (default 20000; an outage 40000)")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--in-doubt", choices=["retry", "assume_sent"], default="retry")
+    parser.add_argument("--outage", choices=["half-open", "stopped", "killed"],
+                        help="in place of all else: one outage of the database, and how soon the work goes on")
+    parser.add_argument("--wave", action="store_true",
+                        help="in place of all else: a provider that calls every address dead; none is retired")
+    parser.add_argument("--seconds", type=float, help="how long the outage (default 120) or the wave (default 300) lasts")
     parser.add_argument("--keep", action="store_true", help="keep logs and state, and say where")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.seconds is None:
+        chosen.seconds = 300 if chosen.wave else 120
+    if chosen.subscribers is None:
+        chosen.subscribers = 40_000 if chosen.outage else 20_000
+    return chosen
 
 
 SUBSCRIBERS = """
@@ -49,7 +61,7 @@ class Chaos:
         self.database = Database(os.path.join(directory, "postgres"))
         self.simulator = Simulator(
             os.path.join(binaries, "pushfleet-simulator"), os.path.join(directory, "simulator"), chosen.seed)
-        os.environ["PUSHFLEET_DATABASE_URL"] = self.database.url
+        os.environ["PUSHFLEET_DATABASE_URL"] = self.database.through(self.database.port, "fleet_owner")
         os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
         self.relay = Relay(f"127.0.0.1:{self.database.port}", 4 + chosen.workers)
         self.provider_relay = Relay(f"127.0.0.1:{self.simulator.port}", 1)
@@ -67,6 +79,7 @@ class Chaos:
         return result.stdout
 
     def prepare(self):
+        self.database.make_logins()
         self.pushfleet("migrate", "up")
         self.pushfleet("app", "create", "ferry")
         self.pushfleet("credential", "add", "firebase", "--app", "ferry", "--transport", "fcm", "--file",
@@ -185,6 +198,12 @@ ORDER = [
 ]
 
 
+def replay(chosen):
+    if chosen.outage:
+        return f"--outage {chosen.outage} --seconds {chosen.seconds:g}"
+    return f"--wave --seconds {chosen.seconds:g}" if chosen.wave else f"--minutes {chosen.minutes:g}"
+
+
 def main():
     chosen = options()
     if chosen.seed is None:
@@ -200,15 +219,23 @@ def main():
     chaos = Chaos(chosen, directory, say)
     try:
         chaos.prepare()
-        figures = chaos.run()
+        if chosen.outage:
+            figures = Outage(chaos, chosen.outage, chosen.seconds).run()
+            found = outage_faults(figures)
+        elif chosen.wave:
+            figures = Wave(chaos, chosen.seconds).run()
+            found = wave_faults(figures)
+        else:
+            figures = chaos.run()
+            found = faults_of(figures, chosen.in_doubt == "assume_sent")
     finally:
         chaos.end()
-    found = faults_of(figures, chosen.in_doubt == "assume_sent")
-    figures = {name: figures[name] for name in ORDER + [each for each in figures if each not in ORDER]}
+    order = [name for name in ORDER if name in figures]
+    figures = {name: figures[name] for name in order + [each for each in figures if each not in order]}
     for each in found:
         say("FAULT: " + each)
     if found or chosen.keep:
-        say(f"kept: {directory}; replay: Scripts/chaos --minutes {chosen.minutes:g} --seed {chosen.seed}")
+        say(f"kept: {directory}; replay: Scripts/chaos {replay(chosen)} --seed {chosen.seed}")
     else:
         shutil.rmtree(directory)
     if chosen.json:

@@ -18,8 +18,13 @@ class Database:
             self.port = int(file.read())
         self.url = self.through(self.port)
 
-    def through(self, port):
-        return f"postgresql://app@127.0.0.1:{port}/postgres"
+    def through(self, port, login="app"):
+        return f"postgresql://{login}@127.0.0.1:{port}/postgres"
+
+    def make_logins(self):
+        """Of the fleet's roles: each process has one, the commands have the owner's."""
+        subprocess.run(["psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-f", "Deploy/postgresql/roles.sql", self.url], check=True,
+                       env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
 
     def _shell(self, text):
         # The server inherits the output: a pipe would never end.

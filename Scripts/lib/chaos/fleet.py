@@ -35,8 +35,8 @@ class Member:
         fleet = self.fleet
         self.started += 1
         self.point, self.ending, self.stopped = point, set(), False
-        command = [fleet.binary, "run", "--roles", self.role, "--database", fleet.database.through(fleet.ports[self.place]),
-                   "--log-format", "json"]
+        database = fleet.database.through(fleet.ports[self.place], f"fleet_{self.role}")
+        command = [fleet.binary, "run", "--roles", self.role, "--database", database, "--log-format", "json"]
         if self.role == "worker":
             command += ["--connections", "2", "--streams", "60", "--drain-limit", "4"]
         environment = {**os.environ, "PUSHFLEET_CA_FILE": fleet.authority}

@@ -7,6 +7,8 @@ Listens on COUNT free ports of 127.0.0.1 and prints them, one a line. Commands o
 
     sever N     resets all connections of port number N (from 0)
     silence N   makes them half-open: nothing passes any more and nobody is told; new connections pass
+    mute N      the same, and nothing passes on new connections either, until `unmute N`; what was opened before that
+                stays silent
 """
 import asyncio
 import socket
@@ -20,14 +22,23 @@ class Port:
     def __init__(self, host, port):
         self.target = (host, port)
         self.connections = set()
+        self.muted = False
 
     async def accept(self, reader, writer):
+        if self.muted:
+            try:
+                while await reader.read(65536):
+                    pass
+            except OSError:
+                pass
+            writer.close()
+            return
         try:
             far_reader, far_writer = await asyncio.open_connection(*self.target)
         except OSError:
             reset(writer)
             return
-        connection = Connection((reader, writer), (far_reader, far_writer))
+        connection = Connection(self, (reader, writer), (far_reader, far_writer))
         self.connections.add(connection)
         try:
             await connection.run()
@@ -36,8 +47,8 @@ class Port:
 
 
 class Connection:
-    def __init__(self, near, far):
-        self.near, self.far = near, far
+    def __init__(self, port, near, far):
+        self.port, self.near, self.far = port, near, far
         self.silent = asyncio.Event()
 
     async def run(self):
@@ -45,8 +56,10 @@ class Connection:
                 asyncio.create_task(self.pass_on(self.far[0], self.near[1]))]
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         if self.silent.is_set():
-            # Both ends believe in it for as long as they like, up to a minute.
+            # Both ends believe in it for as long as they like, up to a minute or the end of the silence.
             await asyncio.sleep(60)
+            while self.port.muted:
+                await asyncio.sleep(1)
         for way in ways:
             way.cancel()
         for writer in (self.near[1], self.far[1]):
@@ -82,7 +95,12 @@ async def obey(ports):
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
     while line := (await commands.readline()).decode().split():
-        for connection in list(ports[int(line[1])].connections):
+        port = ports[int(line[1])]
+        if line[0] in ("mute", "unmute"):
+            port.muted = line[0] == "mute"
+        if line[0] == "unmute":
+            continue
+        for connection in list(port.connections):
             if line[0] == "sever":
                 connection.sever()
             else:

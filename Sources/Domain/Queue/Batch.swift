@@ -62,6 +62,9 @@ package struct ClaimedBatch: Sendable {
     /// What holds for its jobs.
     package var terms = BatchTerms()
 
+    /// A batch that lapsed twice is sent alone, one job at a time, so that a third lapse names the poisonous one.
+    package var isSuspect: Bool { lapses >= 2 }
+
     package init(
         shard: Shard, id: Batch.ID, run: Run.ID, route: Route.ID, bucket: Int32, epoch: Int32, size: Int,
         announced: Int, marked: OrdinalSet, lapses: Int16, contentVersion: ContentVersion.ID, expiresAt: Instant,

@@ -9,6 +9,8 @@ package protocol BookkeepingStore: Sendable {
     func auditNext() async throws -> RunAudit?
     /// Days of deliveries and attempts that are older than what is kept.
     func expiredDays() async throws -> [ExpiredDay]
+    /// Whether `drop` and `export` have what they take: only who owns a table detaches a part of it.
+    func mayDropDays() async throws -> Bool
     /// Writes a day as CSV with a header, in chunks, before it is dropped.
     func export(_ day: ExpiredDay, to body: @Sendable ([UInt8]) async throws -> Void) async throws
     /// Detaches the day without blocking writers or readers, then drops it.

@@ -20,6 +20,13 @@ package enum Checkpoint: String, CaseIterable, Sendable {
 /// Told of each checkpoint as it is passed. Production passes `.none`.
 package struct Checkpoints: Sendable {
     package let reach: @Sendable (Checkpoint) -> Void
-    package init(_ reach: @escaping @Sendable (Checkpoint) -> Void) { self.reach = reach }
+    /// Told of each job that is about to be begun; nil = nobody listens.
+    package let begin: (@Sendable (JobIdentity) -> Void)?
+    package init(
+        begin: (@Sendable (JobIdentity) -> Void)? = nil, _ reach: @escaping @Sendable (Checkpoint) -> Void
+    ) {
+        self.begin = begin
+        self.reach = reach
+    }
     package static let none = Checkpoints { _ in }
 }

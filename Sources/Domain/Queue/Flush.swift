@@ -51,8 +51,6 @@ package struct Flush: Sendable {
         /// The route that it moved to; nil = the batch's.
         package var route: Route.ID?
         package var addressVersion: Int32?
-        /// The environment that the address proved to belong to.
-        package var environment: PushEnvironment?
         /// What the answer says of the address: counted by credential and minute.
         package var evidence: AddressEvidence?
         package var providerID: String?

@@ -24,6 +24,9 @@ package protocol BatchStore: FlowStore {
     func pause(run: Run.ID, reason: Reason, detail: String) async throws
     /// Moves the states of addresses as the answers say; an address that changed meanwhile is not touched.
     func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws
+    /// Keeps where addresses proved to belong: the next notification is sent there first. An address that changed
+    /// meanwhile is not touched.
+    func correctEnvironments(_ proven: [ProvenEnvironment], in shard: Shard) async throws
     /// The database's clock.
     func now() async throws -> Instant
 }
@@ -66,6 +69,8 @@ package protocol ScheduleStore: Sendable {
     func unexpandedRuns(of shard: Shard) async throws -> [Run.ID]
     /// Makes runs of the recurring campaigns' occurrences that are due, each once, and lets queued runs begin.
     func beginOccurrences() async throws -> BegunOccurrences
+    /// Checks campaigns that came through SQL, and begins each or refuses it with all that is wrong.
+    func admitCampaigns() async throws -> AdmittedCampaigns
     /// Learns which time zones the database's server knows.
     func refreshTimeZones() async throws
     /// Expands one page; nil = another scheduler is at it, or there is nothing to do.
@@ -84,6 +89,12 @@ package protocol ScheduleStore: Sendable {
     func ensureDays() async throws
     /// Waits for a hint that work arrived, at most `atMost`. A hint may be missing or false: polling is the truth.
     func waitForHint(atMost: Duration) async
+}
+
+package struct AdmittedCampaigns: Sendable, Equatable {
+    package var begun = 0
+    package var refused = 0
+    package init() {}
 }
 
 package struct ExpandedPage: Sendable {

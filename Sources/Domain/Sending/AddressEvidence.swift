@@ -39,6 +39,20 @@ package struct AddressAnswer: Sendable {
     }
 }
 
+/// Which of Apple's two environments an address proved to belong to, when it is not the one that was tried first.
+package struct ProvenEnvironment: Sendable {
+    package var subscriber: Subscriber.ID
+    /// Of the address that was used.
+    package var addressVersion: Int32
+    package var environment: PushEnvironment
+
+    package init(subscriber: Subscriber.ID, addressVersion: Int32, environment: PushEnvironment) {
+        self.subscriber = subscriber
+        self.addressVersion = addressVersion
+        self.environment = environment
+    }
+}
+
 extension Reason {
     /// Refusals that hint at the address, not at what was sent: it becomes suspect, and they say nothing of the content.
     package var isAboutAddress: Bool {

@@ -10,6 +10,8 @@ package protocol DeliveryMetrics: Sendable {
     func lost(batches: Int)
     /// Requests begun and unanswered, and jobs read and not begun.
     func holds(inFlight: Int, waiting: Int)
+    /// A rate gave so many slots; 0 = what waits goes on waiting for it.
+    func paced(slots: Int)
 }
 
 /// Nobody watches.
@@ -20,4 +22,5 @@ package struct NoDeliveryMetrics: DeliveryMetrics {
     package func flushed(items: Int, took: Duration, failed: Bool) {}
     package func lost(batches: Int) {}
     package func holds(inFlight: Int, waiting: Int) {}
+    package func paced(slots: Int) {}
 }

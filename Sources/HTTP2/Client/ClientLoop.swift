@@ -155,6 +155,8 @@ final class ClientLoop {
         let now = HTTP2ClientStatistics(
             capacity: open.reduce(unopened * lastLimit) { $0 + $1.limit },
             inFlight: connections.reduce(0) { $0 + $1.inFlight }, queued: queue.count, openConnections: open.count,
+            connectingConnections: connections.count { $0.phase == .handshaking || $0.phase == .awaitingSettings },
+            drainingConnections: connections.count { $0.phase == .draining },
             connectionsOpened: opened, connectionsFailed: failed, lastAnsweredAt: lastAnsweredAt)
         statistics.withLock { $0 = now }
     }

@@ -26,6 +26,10 @@ package final class PostgresClient: Sendable {
     /// False while no connection is open: before the first one, and while the server cannot be reached.
     package var isReady: Bool { connections.contains { $0.isConnected } }
 
+    /// Never more are open than this.
+    package var budget: Int { connections.count }
+    package var openConnections: Int { connections.count { $0.isConnected } }
+
     /// Runs one statement on any connection, in a transaction of its own.
     /// - Parameter deadline: for waiting in line, connecting and the statement together.
     /// - Throws: what it means that the deadline passed depends on where the call stood: `connectionFailed` and the like

@@ -2,8 +2,9 @@ import CLibPQ
 import Glibc
 
 extension Session {
-    /// How long one host may take that has no `connect_timeout`: a silent one must not use up the time of the others.
-    private static let defaultTimeout = Duration.seconds(5)
+    /// How long one host may take that has no `connect_timeout`: a silent one must not use up the time of the others, and
+    /// an attempt that a dead network swallowed must be over soon after the network is back: claims resume within 5 s.
+    private static let defaultTimeout = Duration.seconds(3)
 
     /// Connects to the first host of the configuration that answers.
     /// - Parameter firstHost: index of the host to begin with; set to the one that answered. Name look-up is libpq's own

@@ -55,15 +55,42 @@ struct MigrateDown: AsyncParsableCommand {
 struct MigrateStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Lists the migrations and which are applied.",
-        discussion: "EXAMPLE\n  pushfleet migrate status")
+        discussion: """
+            Of each that is pending: whether workers may run while it is applied, and the lowest binary level that may run
+            afterwards.
+
+            EXAMPLE
+              pushfleet migrate status
+            """)
     @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    private struct Line: Encodable {
+        let migration, state: String
+        let lowestBinary: Int
+        let safeBesideWorkers: Bool?
+    }
 
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
                 let states = try await Migrator(client: client, logger: Logger(label: "pushfleet.schema")).status()
-                var table = TextTable(["MIGRATION", "STATE", "LOWEST BINARY"], right: [2])
-                for state in states { table.add([state.title, "\(state.state)", "\(state.lowestBinary)"]) }
+                guard !output.json else {
+                    for state in states {
+                        writeOutput(
+                            try jsonLine(
+                                Line(
+                                    migration: state.title, state: state.state.rawValue,
+                                    lowestBinary: state.lowestBinary,
+                                    safeBesideWorkers: state.isSafeWithWorkers)))
+                    }
+                    return
+                }
+                var table = TextTable(["MIGRATION", "STATE", "LOWEST BINARY", "SAFE BESIDE WORKERS"], right: [2])
+                for state in states {
+                    let safe = state.isSafeWithWorkers.map { $0 ? "yes" : "no" } ?? "-"
+                    table.add([state.title, "\(state.state)", "\(state.lowestBinary)", safe])
+                }
                 writeOutput(table.text)
                 if states.contains(where: { $0.state == .pending }) { writeOutput("next: pushfleet migrate up\n") }
             }

@@ -28,6 +28,9 @@ struct RunCommand: AsyncParsableCommand {
     var refusalsInARow = 100
     @Option(help: "CA bundle to trust besides nothing else; default PUSHFLEET_CA_FILE, then the system's.")
     var caFile: String?
+    @Option(
+        help: "Janitor: the owner's login, which drops old days; default PUSHFLEET_OWNER_DATABASE_URL, then its own.")
+    var ownerDatabase: String?
     @Option(help: "Janitor: where days of deliveries are kept as CSV before they are dropped; default nowhere.")
     var exportDirectory: String?
     @Option(help: "Port for /metrics, /livez, /readyz and /startupz; default none; 0 takes any free one.")
@@ -63,6 +66,8 @@ struct RunCommand: AsyncParsableCommand {
             throw ValidationError("export-directory: \(exportDirectory) cannot be written; make it, or name another")
         }
     }
+
+    var ownerURL: String? { ownerDatabase ?? environment("PUSHFLEET_OWNER_DATABASE_URL") }
 
     var trustFile: String? { caFile ?? environment("PUSHFLEET_CA_FILE") }
 

@@ -41,10 +41,13 @@ enum DatabaseCheck {
 
     private static func login(_ login: DatabaseFacts.Login) -> Finding {
         let check = "login"
-        let remedy = "a login for each role: CREATE ROLE w1 LOGIN IN ROLE pushfleet_worker; the owner only migrates"
-        if login.isSuperuser { return .advice(check, "\(login.name), a superuser", remedy: remedy) }
+        if login.isSuperuser {
+            return .advice(
+                check, "\(login.name), a superuser",
+                remedy: "a login for each part of the fleet: psql -f Deploy/postgresql/roles.sql")
+        }
         guard let isOwner = login.isOwner else { return .ok(check, login.name) }
-        if isOwner { return .advice(check, "\(login.name), who owns the schema", remedy: remedy) }
+        if isOwner { return .ok(check, "\(login.name), who owns the schema") }
         guard !login.memberOf.isEmpty else {
             return .wrong(
                 check, "\(login.name), member of no role of the fleet",

@@ -17,9 +17,12 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     var configuration: PostgresConfiguration {
-        PostgresConfiguration(
-            database ?? environment("PUSHFLEET_DATABASE_URL") ?? "", applicationName: "pushfleet",
-            preparedStatements: preparesStatements)
+        configuration(database ?? environment("PUSHFLEET_DATABASE_URL") ?? "")
+    }
+
+    /// For another login, reached in the same way.
+    func configuration(_ url: String) -> PostgresConfiguration {
+        PostgresConfiguration(url, applicationName: "pushfleet", preparedStatements: preparesStatements)
     }
 
     /// Tries to connect, once: a user who named the wrong server learns it at once, where a role would wait.

@@ -1,4 +1,5 @@
 import Domain
+import Glibc
 import Housekeeping
 import Logging
 import Threading
@@ -10,7 +11,8 @@ struct DayFiles: DayExporter {
 
     func export(_ day: ExpiredDay, from store: any BookkeepingStore) async throws {
         let path = "\(directory)/\(day.partition).csv"
-        let part = "\(path).part"
+        // Of this process: another janitor may be at the same day.
+        let part = "\(path).\(getpid()).part"
         try AppendingFile.remove(part)
         let file = try AppendingFile(path: part)
         try await store.export(day) { try file.write($0) }

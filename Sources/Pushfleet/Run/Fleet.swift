@@ -70,7 +70,8 @@ struct Fleet {
 
     private func scheduler(_ pool: PostgresClient, _ hints: HintListener?, _ logger: Logger) -> Scheduler {
         Scheduler(
-            store: PostgresScheduleStore(client: pool, hints: hints, checkpoints: hooks.checkpoints),
+            store: PostgresScheduleStore(
+                client: pool, hints: hints, checkpoints: hooks.checkpoints, meter: ContentFaces()),
             configuration: hooks.scheduler, draw: { Double.random(in: 0..<1) }, logger: logger)
     }
 

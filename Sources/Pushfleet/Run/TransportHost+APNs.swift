@@ -22,4 +22,6 @@ extension TransportHost {
     }
 }
 
-extension APNsTransport: HostedTransport {}
+extension APNsTransport: HostedTransport {
+    var kind: TransportKind { .apns }
+}

@@ -2,6 +2,7 @@ import Crypto
 import Delivery
 import Domain
 import FoundationEssentials
+import HTTP2
 import Logging
 import ServiceLifecycle
 import Threading
@@ -13,7 +14,11 @@ actor TransportHost: TransportDirectory, Service {
     let tokens: any AccessTokenStore
     let worker: WorkerID
     let logger: Logger
-    private var transports: [Way: any HostedTransport] = [:]
+    private var transports: [Way: any HostedTransport] = [:] {
+        didSet { shown.withLock { [transports] in $0 = Array(transports.values) } }
+    }
+    /// The same, for those that look from outside and cannot wait.
+    private nonisolated let shown = Locked<[any HostedTransport]>([])
     private var fingerprints: [Way: [UInt8]] = [:]
     private nonisolated let started = AsyncStream.makeStream(of: Started.self)
 
@@ -120,6 +125,11 @@ actor TransportHost: TransportDirectory, Service {
         }
     }
 
+    /// How the connections to all providers stand, whoever asks.
+    nonisolated var traffic: [(kind: TransportKind, statistics: HTTP2ClientStatistics)] {
+        shown.withLock { $0 }.flatMap { transport in transport.traffic.map { (transport.kind, $0) } }
+    }
+
     func close(by deadline: ContinuousClock.Instant) async {
         for transport in transports.values { await transport.close(by: deadline) }
         started.continuation.finish()
@@ -130,7 +140,15 @@ actor TransportHost: TransportDirectory, Service {
 protocol HostedTransport: Transport {
     /// Works until its task is cancelled.
     func run() async throws
+    var kind: TransportKind { get }
+    /// How the connections of each of its clients stand.
+    var traffic: [HTTP2ClientStatistics] { get }
 }
 
-extension FCMTransport: HostedTransport {}
-extension WebPushTransport: HostedTransport {}
+extension FCMTransport: HostedTransport {
+    var kind: TransportKind { .fcm }
+}
+
+extension WebPushTransport: HostedTransport {
+    var kind: TransportKind { .webpush }
+}

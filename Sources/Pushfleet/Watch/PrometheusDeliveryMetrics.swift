@@ -13,6 +13,8 @@ struct PrometheusDeliveryMetrics: DeliveryMetrics {
     private let lostBatches: Counter
     private let inFlight: Gauge
     private let waiting: Gauge
+    private let slots: Counter
+    private let slotRefusals: Counter
 
     private static let statementBuckets: [Duration] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000].map {
         .milliseconds($0)
@@ -70,6 +72,10 @@ struct PrometheusDeliveryMetrics: DeliveryMetrics {
             name: "pushfleet_lost_batches_total", help: "Batches rescued from under this worker.")
         inFlight = registry.makeGauge(name: "pushfleet_in_flight", help: "Requests begun and unanswered.")
         waiting = registry.makeGauge(name: "pushfleet_waiting", help: "Jobs read and not begun.")
+        slots = registry.makeCounter(name: "pushfleet_rate_slots_total", help: "Requests that a rate let through.")
+        slotRefusals = registry.makeCounter(
+            name: "pushfleet_rate_waits_total",
+            help: "Times that a rate gave nothing, so that jobs went on waiting for it.")
     }
 
     func claimed(lane: Lane, jobs: Int, took: Duration) {
@@ -96,5 +102,9 @@ struct PrometheusDeliveryMetrics: DeliveryMetrics {
     func holds(inFlight: Int, waiting: Int) {
         self.inFlight.set(to: Double(inFlight))
         self.waiting.set(to: Double(waiting))
+    }
+
+    func paced(slots count: Int) {
+        if count > 0 { slots.increment(by: Double(count)) } else { slotRefusals.increment() }
     }
 }

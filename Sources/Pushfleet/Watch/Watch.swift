@@ -52,6 +52,11 @@ struct Watch {
                     return known
                 }
             })
-        return try HTTPServer(.init(host: host, port: port), logger: logger) { health.answer($0) }
+        let connections = ConnectionGauges(
+            registry: registry, pools: pools, hosts: services.compactMap { $0 as? TransportHost })
+        return try HTTPServer(.init(host: host, port: port), logger: logger) { request in
+            connections.show()
+            return health.answer(request)
+        }
     }
 }

@@ -11,7 +11,7 @@ package enum ReportView: String, CaseIterable, Sendable {
         switch self {
         case .campaigns: "ORDER BY campaign_id DESC"
         case .runs: "ORDER BY run_id DESC"
-        case .outcomes: "ORDER BY jobs DESC"
+        case .outcomes: "ORDER BY run_id DESC, jobs DESC"
         case .hourly: "ORDER BY hour DESC, app, transport, outcome"
         case .daily, .newlyUnregistered: "ORDER BY day DESC, app, transport"
         case .latency, .retries: "ORDER BY run_id DESC, transport"

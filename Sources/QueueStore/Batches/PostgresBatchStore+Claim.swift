@@ -16,8 +16,8 @@ extension PostgresBatchStore {
 extension PostgresQuery {
     /// The ready batch with the lowest fair tag among the named pairs whose run goes on and whose route is open.
     ///
-    /// The first window is announced with it. It counts from the first ordinal without a mark; a suspect batch, rescued
-    /// twice, gets a window of one. A repeat whose reply was lost takes another batch: the pulse gives the first one back.
+    /// The first window is announced with it. It counts from the first ordinal without a mark; of a suspect batch, rescued
+    /// twice, nothing is announced yet: first its holder must be done with all else. A repeat whose reply was lost takes another batch: the pulse gives the first one back.
     static func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) -> PostgresQuery {
         """
         WITH head AS MATERIALIZED (
@@ -77,7 +77,7 @@ extension PostgresQuery {
             content_version = coalesce(b.content_version, pick.variant_versions[b.variant], pick.content_version),
             announced = least(
                 b.size,
-                position(B'0' IN b.marked) - 1 + CASE WHEN b.lapses >= 2 THEN 1 ELSE pick.announce_window END
+                position(B'0' IN b.marked) - 1 + CASE WHEN b.lapses >= 2 THEN 0 ELSE pick.announce_window END
             )
         FROM pick
         WHERE b.shard = \(shard.rawValue) AND b.id = pick.id

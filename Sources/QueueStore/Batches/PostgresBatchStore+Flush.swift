@@ -7,7 +7,6 @@ extension PostgresBatchStore {
         let query = FlushStatement(flush: flush, worker: worker, lease: lease).query
         let rows = try await record(query)
         checkpoints.reach(.afterFlush)
-        try await correctEnvironments(flush)
         return try rows.map { row in
             var state = Flush.State(
                 batch: Batch.ID(row.int64(0)), state: try stored(row.int16(1), "batch.state"),

@@ -11,7 +11,7 @@ extension PostgresBatchStore {
 
     package func pause(run: Run.ID, reason: Reason, detail: String) async throws {
         _ = try await claims.query(
-            "SELECT pushfleet.pause(\(run.rawValue), \(reason.rawValue), \(detail))", deadline: .seconds(5))
+            "SELECT pushfleet.pause_run(\(run.rawValue), \(reason.rawValue), \(detail))", deadline: .seconds(5))
     }
 }
 

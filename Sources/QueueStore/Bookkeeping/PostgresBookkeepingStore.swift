@@ -5,8 +5,13 @@ import Postgres
 /// The books in PostgreSQL, on connections of their own: counting takes longer than a rescue may wait.
 package struct PostgresBookkeepingStore: BookkeepingStore {
     let client: PostgresClient
+    let owner: PostgresClient
 
-    package init(client: PostgresClient) { self.client = client }
+    /// - Parameter owner: with the login that owns the tables: the days' copies and their end alone go through it.
+    package init(client: PostgresClient, owner: PostgresClient) {
+        self.client = client
+        self.owner = owner
+    }
 
     package func shards() async throws -> [Shard] { try await client.shards() }
 
@@ -30,8 +35,17 @@ package struct PostgresBookkeepingStore: BookkeepingStore {
         return rows.map { ExpiredDay(table: $0.string(0), partition: $0.string(1), isHalfDetached: $0.bool(2)) }
     }
 
+    package func mayDropDays() async throws -> Bool {
+        let query: PostgresQuery = """
+            SELECT pg_has_role(current_user, c.relowner, 'USAGE')
+            FROM pg_class c
+            WHERE c.oid = 'pushfleet.delivery'::regclass
+            """
+        return try await owner.query(query)[0].bool(0)
+    }
+
     package func export(_ day: ExpiredDay, to body: @Sendable ([UInt8]) async throws -> Void) async throws {
-        try await client.withConnection(deadline: .seconds(3600)) { connection in
+        try await owner.withConnection(deadline: .seconds(3600)) { connection in
             _ = try await connection.copyOut(
                 "COPY (SELECT * FROM pushfleet.\(unescaped: day.partition)) TO STDOUT WITH (FORMAT csv, HEADER)",
                 deadline: .seconds(3600), body)
@@ -40,12 +54,12 @@ package struct PostgresBookkeepingStore: BookkeepingStore {
 
     package func drop(_ day: ExpiredDay) async throws {
         let how = day.isHalfDetached ? "FINALIZE" : "CONCURRENTLY"
-        _ = try await client.query(
+        _ = try await owner.query(
             """
             ALTER TABLE pushfleet.\(unescaped: day.table)
             DETACH PARTITION pushfleet.\(unescaped: day.partition) \(unescaped: how)
             """, deadline: .seconds(600))
-        _ = try await client.query("DROP TABLE pushfleet.\(unescaped: day.partition)", deadline: .seconds(60))
+        _ = try await owner.query("DROP TABLE pushfleet.\(unescaped: day.partition)", deadline: .seconds(60))
     }
 
     package func forgetOld() async throws -> Int64 {

@@ -28,26 +28,51 @@ extension AdminStore {
     /// - Parameter body: the file as it was read.
     /// - Throws: `AdminError` when another body stands under the idempotency key, or a name is unknown.
     package func createCampaign(_ file: CampaignFile, body: String) async throws -> CreatedCampaign {
+        let prepared = try await prepare(file)
+        return try await client.withTransaction { connection in
+            let (file, app) = (prepared.file, prepared.app)
+            if let known = try await known(file, app: app, body: body, on: connection) { return known }
+            let campaign = try await insertCampaign(file, app: app, body: body, on: connection)
+            return try await begin(prepared, as: campaign, body: body, on: connection)
+        }
+    }
+
+    /// A campaign with everything that its names stand for.
+    struct PreparedCampaign {
+        var app: App.ID
+        var file: CampaignFile
+        var template: Int64?
+        var audience: Audience
+        var plan: PostgresJSON
+    }
+
+    /// - Throws: `AdminError` or `ContentProblems` when a name is unknown.
+    func prepare(_ file: CampaignFile) async throws -> PreparedCampaign {
         let app = try await appID(file.app)
         let (file, template) = try await resolvingTemplate(of: file, app: app)
         let audience = try await writtenOut(file.audience ?? .all, app: app)
         try await checkZone(of: file.schedule)
         let plan = try await planRecord(file, audience: audience, app: app)
-        return try await client.withTransaction { connection in
-            if let known = try await known(file, app: app, body: body, on: connection) { return known }
-            let campaign = try await insertCampaign(file, app: app, body: body, on: connection)
-            let content = try await ContentRevision.insert(
-                file, campaign: campaign, number: 1, body: body, template: template, on: connection)
-            if case .cron(let cron, let zone, let policies) = file.schedule {
-                let next = try await connection.firstOccurrence(of: cron, zone: zone, policies)
-                return try await setNext(next, of: campaign, on: connection)
-            }
-            let terms = RunTerms(
-                app: app, campaign: campaign, file: file, audience: audience, content: content, plan: plan)
-            let times = try await terms.times(on: connection)
-            let run = try await terms.insert(occurrenceAt: times.dueAt, times: times, on: connection)
-            return CreatedCampaign(campaign: campaign, run: run?.rawValue ?? 0, isNew: true)
+        return PreparedCampaign(app: app, file: file, template: template, audience: audience, plan: plan)
+    }
+
+    /// Gives a campaign that has a row its first content version, and its run or the instant of its first occurrence.
+    func begin(
+        _ prepared: PreparedCampaign, as campaign: Int64, body: String, on connection: PostgresConnection
+    ) async throws -> CreatedCampaign {
+        let file = prepared.file
+        let content = try await ContentRevision.insert(
+            file, campaign: campaign, number: 1, body: body, template: prepared.template, on: connection)
+        if case .cron(let cron, let zone, let policies) = file.schedule {
+            let next = try await connection.firstOccurrence(of: cron, zone: zone, policies)
+            return try await setNext(next, of: campaign, on: connection)
         }
+        let terms = RunTerms(
+            app: prepared.app, campaign: campaign, file: file, audience: prepared.audience, content: content,
+            plan: prepared.plan)
+        let times = try await terms.times(on: connection)
+        let run = try await terms.insert(occurrenceAt: times.dueAt, times: times, on: connection)
+        return CreatedCampaign(campaign: campaign, run: run?.rawValue ?? 0, isNew: true)
     }
 
     /// The campaign that this key made before, if the body is the same. Creations under one key wait for each other.

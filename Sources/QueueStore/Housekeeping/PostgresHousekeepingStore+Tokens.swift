@@ -126,7 +126,7 @@ extension PostgresQuery {
         )
         SELECT c.run_id
         FROM concerned c
-        WHERE pushfleet.pause(
+        WHERE pushfleet.pause_run(
             c.run_id, CASE c.evidence WHEN 1 THEN 15 ELSE 16 END::smallint,
             format('%s of %s answers within minutes spoke against addresses', c.against, c.answers))
         """

@@ -2,16 +2,43 @@ import Domain
 import Postgres
 
 extension PostgresQuery {
-    /// Ends the retries of cancelled runs and those that expired, as batches born done. Cancelled wins over expired.
+    /// Ends the retries of cancelled runs and those that expired, as batches born done. Cancelled wins over expired. Both
+    /// are found by an index of their own: of the others, which an outage may make many, none is read.
     static func settleRetries(of shard: Shard, limit: Int32) -> PostgresQuery {
         """
-        WITH gone AS MATERIALIZED (
-            SELECT retry.run_id, retry.number
-            FROM pushfleet.retry
-            JOIN pushfleet.run ON run.id = retry.run_id
-            WHERE retry.shard = \(shard.rawValue) AND (run.status = 3 OR retry.expires_at <= now())
+        WITH over AS MATERIALIZED (
+            (
+                SELECT of_run.run_id, of_run.number
+                FROM pushfleet.run
+                CROSS JOIN LATERAL (
+                    SELECT retry.run_id, retry.number
+                    FROM pushfleet.retry
+                    WHERE retry.shard = \(shard.rawValue) AND retry.run_id = run.id
+                    LIMIT \(limit)
+                ) of_run
+                WHERE run.status = 3 AND run.closed_at IS NULL
+                LIMIT \(limit)
+            )
+            UNION
+            (
+                SELECT retry.run_id, retry.number
+                FROM pushfleet.retry
+                WHERE retry.shard = \(shard.rawValue) AND retry.expires_at <= now()
+                ORDER BY retry.expires_at
+                LIMIT \(limit)
+            )
+        ),
+        gone AS MATERIALIZED (
+            SELECT held.run_id, held.number
+            FROM over
+            CROSS JOIN LATERAL (
+                SELECT retry.run_id, retry.number
+                FROM pushfleet.retry
+                WHERE retry.shard = \(shard.rawValue) AND retry.run_id = over.run_id AND retry.number = over.number
+                LIMIT 1
+                FOR UPDATE SKIP LOCKED
+            ) held
             LIMIT \(limit)
-            FOR UPDATE OF retry SKIP LOCKED
         ),
         taken AS (
             DELETE FROM pushfleet.retry

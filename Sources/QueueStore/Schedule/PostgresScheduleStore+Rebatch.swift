@@ -41,18 +41,49 @@ extension PostgresTimestamp {
 
 extension PostgresQuery {
     /// The groups that are due, once they fill a batch or wait for a second: a batch for every straggler would be a row
-    /// queue. Those of a paused run do not count towards the limit, or they would hold up everybody's.
+    /// queue. The pairs that have retries are found by stepping from one to the next in the index, so that what a paused
+    /// run left there, or what is not due yet, is not read; and each pair has its part of the limit, so that none holds
+    /// up the others.
     static func dueRetries(of shard: Shard) -> PostgresQuery {
         """
-        SELECT due.run_id, due.route_id, due.expires_at, due.content_version, count(*) AS n
-        FROM (
-            SELECT retry.run_id, retry.route_id, retry.expires_at, retry.content_version, retry.due_at
-            FROM pushfleet.retry
-            JOIN pushfleet.run ON run.id = retry.run_id AND run.status = 1
-            WHERE retry.shard = \(shard.rawValue) AND retry.due_at <= now()
-            ORDER BY retry.due_at
+        WITH RECURSIVE pair AS (
+            (
+                SELECT retry.run_id, retry.route_id
+                FROM pushfleet.retry
+                WHERE retry.shard = \(shard.rawValue)
+                ORDER BY retry.run_id, retry.route_id
+                LIMIT 1
+            )
+            UNION ALL
+            SELECT next.run_id, next.route_id
+            FROM pair
+            CROSS JOIN LATERAL (
+                SELECT retry.run_id, retry.route_id
+                FROM pushfleet.retry
+                WHERE retry.shard = \(shard.rawValue)
+                    AND (retry.run_id, retry.route_id) > (pair.run_id, pair.route_id)
+                ORDER BY retry.run_id, retry.route_id
+                LIMIT 1
+            ) next
+        ),
+        due AS (
+            SELECT pair.run_id, pair.route_id, waiting.expires_at, waiting.content_version, waiting.due_at
+            FROM pair
+            JOIN pushfleet.run ON run.id = pair.run_id AND run.status = 1
+            CROSS JOIN LATERAL (
+                SELECT retry.expires_at, retry.content_version, retry.due_at
+                FROM pushfleet.retry
+                WHERE retry.shard = \(shard.rawValue)
+                    AND retry.run_id = pair.run_id
+                    AND retry.route_id = pair.route_id
+                    AND retry.due_at <= now()
+                ORDER BY retry.due_at
+                LIMIT 5000
+            ) waiting
             LIMIT 50000
-        ) due
+        )
+        SELECT due.run_id, due.route_id, due.expires_at, due.content_version, count(*) AS n
+        FROM due
         WHERE due.expires_at > now()
         GROUP BY due.run_id, due.route_id, due.expires_at, due.content_version
         HAVING count(*) >= 100 OR min(due.due_at) < now() - interval '1 s'

@@ -7,12 +7,18 @@ package struct PostgresScheduleStore: ScheduleStore {
     let client: PostgresClient
     let hints: HintListener?
     let checkpoints: Checkpoints
+    let meter: (any MessageMeter)?
 
     /// - Parameter hints: waits for word of new work; nil = polling alone, as behind a pooler in transaction mode.
-    package init(client: PostgresClient, hints: HintListener? = nil, checkpoints: Checkpoints = .none) {
+    /// - Parameter meter: weighs campaigns that came through SQL before they begin.
+    package init(
+        client: PostgresClient, hints: HintListener? = nil, checkpoints: Checkpoints = .none,
+        meter: (any MessageMeter)? = nil
+    ) {
         self.client = client
         self.hints = hints
         self.checkpoints = checkpoints
+        self.meter = meter
     }
 
     package func shards() async throws -> [Shard] { try await client.shards() }

@@ -20,7 +20,7 @@ struct RebatchStatement {
                 AND retry.expires_at = \(group.expiresAt)
                 AND retry.content_version = \(group.contentVersion)
                 AND retry.due_at <= now()
-            -- By the index on due_at: those that are not due yet, which may be many, are not read.
+            -- By the pair's index: those that are not due yet, which may be many, are not read.
             ORDER BY retry.due_at
             LIMIT (
                 -- Of a throttled run no more than a second's worth.

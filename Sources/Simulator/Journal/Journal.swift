@@ -1,6 +1,6 @@
 import Threading
 
-/// A line for every send: milliseconds, hash of the token (never the token), notification id, status, fault.
+/// A line for every send: microseconds, hash of the token (never the token), notification id, status, fault.
 ///
 /// Separated by tabs; `-` where there is none. Status 0: no answer. Kept back until 64 KiB are there or a second has
 /// passed, so that a line costs no system call.
@@ -24,7 +24,7 @@ struct Journal: Sendable {
     ) {
         if failure != nil { return }
         let (seconds, attoseconds) = (now - start).components
-        buffer.append(contentsOf: String(seconds * 1000 + attoseconds / 1_000_000_000_000_000).utf8)
+        buffer.append(contentsOf: String(seconds * 1_000_000 + attoseconds / 1_000_000_000_000).utf8)
         buffer.append(UInt8(ascii: "\t"))
         if let device { JSONWriter.appendHex(device, to: &buffer) } else { buffer.append(UInt8(ascii: "-")) }
         buffer.append(UInt8(ascii: "\t"))

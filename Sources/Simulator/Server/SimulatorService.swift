@@ -39,7 +39,8 @@ struct SimulatorService: Service {
         SimulatorState(
             seed: configuration.seed, faults: configuration.faults, script: configuration.script,
             tokenLifetime: configuration.tokenLifetime, keptIDs: configuration.keptIDs,
-            journal: try configuration.journal.map { try Journal(path: $0, start: .now) })
+            // By the machine's steady clock, so that other processes' instants can be held against it.
+            journal: try configuration.journal.map { try Journal(path: $0, start: ContinuousClock().systemEpoch) })
     }
 
     private var sandboxListen: Listen {

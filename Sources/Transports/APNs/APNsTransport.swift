@@ -60,6 +60,9 @@ package final class APNsTransport: Transport {
         return source.key.scope == .sandbox ? sandbox.capacity : production.capacity
     }
 
+    /// How its connections stand, to either environment.
+    package var traffic: [HTTP2ClientStatistics] { [production.statistics, sandbox.statistics] }
+
     package func close(by deadline: ContinuousClock.Instant) async {
         async let first: Void = production.close(by: deadline)
         await sandbox.close(by: deadline)

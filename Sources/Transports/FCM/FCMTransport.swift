@@ -62,6 +62,9 @@ package final class FCMTransport: Transport {
         return client.capacity
     }
 
+    /// How its connections stand.
+    package var traffic: [HTTP2ClientStatistics] { [client.statistics] }
+
     package func close(by deadline: ContinuousClock.Instant) async { await client.close(by: deadline) }
 
     package func send(

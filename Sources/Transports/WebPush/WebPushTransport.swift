@@ -52,6 +52,9 @@ package final class WebPushTransport: Transport {
         WebPushMessageCompiler(content, options: configuration.options).compile()
     }
 
+    /// How its connections stand, to each of the hosts spoken to.
+    package var traffic: [HTTP2ClientStatistics] { origins.withLock(\.all).map(\.client.statistics) }
+
     /// That of the hosts spoken to; before the first, of one.
     package var capacity: Int {
         let one = configuration.maximumConnections * configuration.streamsPerConnection

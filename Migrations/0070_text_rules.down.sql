@@ -1,0 +1,10 @@
+DROP FUNCTION pushfleet.pointer_step;
+DROP FUNCTION pushfleet.is_instant;
+DROP FUNCTION pushfleet.language_key;
+DROP FUNCTION pushfleet.is_image_link;
+DROP FUNCTION pushfleet.link_fault;
+DROP FUNCTION pushfleet.placeholders;
+DROP FUNCTION pushfleet.is_too_long;
+DROP FUNCTION pushfleet.least_characters;
+DROP FUNCTION pushfleet.is_blank;
+DROP FUNCTION pushfleet.white_space;

@@ -1,0 +1,11 @@
+DROP FUNCTION pushfleet.check_message;
+DROP FUNCTION pushfleet.message_problems;
+DROP FUNCTION pushfleet.presentation_problems;
+DROP FUNCTION pushfleet.data_problems;
+DROP FUNCTION pushfleet.content_problems;
+DROP FUNCTION pushfleet.variant_problems;
+DROP FUNCTION pushfleet.action_problems;
+DROP FUNCTION pushfleet.member_problems;
+DROP FUNCTION pushfleet.image_problems;
+DROP FUNCTION pushfleet.link_problems;
+DROP FUNCTION pushfleet.text_problems;
