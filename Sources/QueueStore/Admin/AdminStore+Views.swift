@@ -3,7 +3,8 @@ import Postgres
 
 /// The views of schema `pushfleet_report` that a report shows.
 package enum ReportView: String, CaseIterable, Sendable {
-    case campaigns, runs, outcomes, hourly, daily, latency, retries, tokens, queue, workers, credentials, events, bypasses
+    case campaigns, runs, outcomes, hourly, daily, latency, retries, tokens, queue, workers, credentials, events
+    case bypasses
     case newlyUnregistered = "newly_unregistered"
 
     /// Which rows, and in which order.
