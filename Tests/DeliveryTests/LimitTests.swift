@@ -33,7 +33,8 @@ import Threading
         let store = ScriptedStore()
         store.state.withLock {
             $0.withheld = [
-                0: Withheld(reason: .quietHours, wait: .seconds(90)), 2: Withheld(reason: .quietHours, wait: .seconds(60)),
+                0: Withheld(reason: .quietHours, wait: .seconds(90)),
+                2: Withheld(reason: .quietHours, wait: .seconds(60)),
             ]
         }
         var jobs = Fixture.jobs(3)

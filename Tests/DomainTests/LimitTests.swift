@@ -22,28 +22,29 @@ struct LimitTests {
         #expect((QuietHours(text) != nil) == isValid)
     }
 
-    @Test(arguments: [
-        (#""quietHours":"skip""#, []), (#""quietHours":"defer""#, []),
-        (#""quietHours":"never""#, ["delivery_invalid /delivery/quietHours"]),
-        (#""bypass":{"rules":["frequency_cap","quiet_hours"],"reason":"gate change"}"#, []),
-        (#""bypass":true"#, ["type_invalid /delivery/bypass"]),
-        (
-            #""bypass":{}"#,
-            ["delivery_invalid /delivery/bypass/reason", "delivery_invalid /delivery/bypass/rules"]
-        ),
-        (
-            #""bypass":{"rules":["all","quiet_hours","quiet_hours",1],"reason":" ","who":"me"}"#,
-            [
-                "delivery_invalid /delivery/bypass/reason", "delivery_invalid /delivery/bypass/rules/0",
-                "delivery_invalid /delivery/bypass/rules/2", "type_invalid /delivery/bypass/rules/3",
-                "unknown_field /delivery/bypass/who",
-            ]
-        ),
-        (
-            #""bypass":{"rules":"quiet_hours","reason":"\#(String(repeating: "é", count: 101))"}"#,
-            ["delivery_invalid /delivery/bypass/reason", "type_invalid /delivery/bypass/rules"]
-        ),
-    ] as [(String, [String])])
+    @Test(
+        arguments: [
+            (#""quietHours":"skip""#, []), (#""quietHours":"defer""#, []),
+            (#""quietHours":"never""#, ["delivery_invalid /delivery/quietHours"]),
+            (#""bypass":{"rules":["frequency_cap","quiet_hours"],"reason":"gate change"}"#, []),
+            (#""bypass":true"#, ["type_invalid /delivery/bypass"]),
+            (
+                #""bypass":{}"#,
+                ["delivery_invalid /delivery/bypass/reason", "delivery_invalid /delivery/bypass/rules"]
+            ),
+            (
+                #""bypass":{"rules":["all","quiet_hours","quiet_hours",1],"reason":" ","who":"me"}"#,
+                [
+                    "delivery_invalid /delivery/bypass/reason", "delivery_invalid /delivery/bypass/rules/0",
+                    "delivery_invalid /delivery/bypass/rules/2", "type_invalid /delivery/bypass/rules/3",
+                    "unknown_field /delivery/bypass/who",
+                ]
+            ),
+            (
+                #""bypass":{"rules":"quiet_hours","reason":"\#(String(repeating: "é", count: 101))"}"#,
+                ["delivery_invalid /delivery/bypass/reason", "type_invalid /delivery/bypass/rules"]
+            ),
+        ] as [(String, [String])])
     func `a campaign says what it does in quiet hours, and which rules it goes past and why`(
         member: String, expected: [String]
     ) throws {
