@@ -96,6 +96,33 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION pushfleet.add_sums(hours timestamp with time zone[], runs bigint[], routes bigint[], outcomes smallint[], counts bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('pushfleet.add_sums'));
+    WITH change AS MATERIALIZED (
+        SELECT c.hour, run.app_id, sum(c.n)::bigint AS n, coalesce(route.transport, 0::smallint) AS transport, c.outcome
+        FROM unnest(hours, runs, routes, outcomes, counts) c (hour, run_id, route_id, outcome, n)
+        JOIN pushfleet.run ON run.id = c.run_id AND NOT run.is_test
+        LEFT JOIN pushfleet.route ON route.id = c.route_id
+        GROUP BY c.hour, run.app_id, coalesce(route.transport, 0::smallint), c.outcome
+    ),
+    by_hour AS (
+        INSERT INTO pushfleet.tally_hour AS t (hour, app_id, n, transport, outcome)
+        SELECT change.hour, change.app_id, change.n, change.transport, change.outcome
+        FROM change
+        ON CONFLICT (hour, app_id, transport, outcome) DO UPDATE SET n = t.n + excluded.n
+    )
+    INSERT INTO pushfleet.tally_day AS t (day, app_id, n, transport, outcome)
+    SELECT (change.hour AT TIME ZONE 'UTC')::date, change.app_id, sum(change.n), change.transport, change.outcome
+    FROM change
+    GROUP BY (change.hour AT TIME ZONE 'UTC')::date, change.app_id, change.transport, change.outcome
+    ON CONFLICT (day, app_id, transport, outcome) DO UPDATE SET n = t.n + excluded.n;
+END
+$$;
+
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -905,9 +932,13 @@ CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
 $$;
 
 CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+DECLARE
+    cleared bigint;
+BEGIN
     WITH
     keep AS MATERIALIZED (SELECT r.what, now() - r.keep AS since FROM pushfleet.retention r),
     over AS MATERIALIZED (
@@ -957,6 +988,7 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
             SELECT o.ctid
             FROM pushfleet.tally o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
@@ -968,20 +1000,59 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
             SELECT o.ctid
             FROM pushfleet.tally_latency o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
         RETURNING 1
     ),
-    tokens AS (
+    hours AS (
+        DELETE FROM pushfleet.tally_hour t
+        WHERE t.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+        RETURNING 1
+    ),
+    days AS (
+        DELETE FROM pushfleet.tally_day t
+        WHERE t.day < (SELECT (keep.since AT TIME ZONE 'UTC')::date FROM keep WHERE keep.what = 'tally')
+        RETURNING 1
+    ),
+    counts AS (
         DELETE FROM pushfleet.token_tally t
-        WHERE t.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
-            -- All but the last count of a day go after a week.
-            OR (t.counted_at < now() - interval '7 days' AND extract(hour FROM t.counted_at AT TIME ZONE 'UTC') <> 0)
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.app
+            CROSS JOIN LATERAL (
+                SELECT c.ctid
+                FROM pushfleet.token_tally c
+                WHERE c.app_id = app.id
+                    AND c.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
+                LIMIT at_most
+            ) o
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
+        RETURNING 1
+    ),
+    hourly_counts AS (
+        -- All but one count of a day go after a week.
+        DELETE FROM pushfleet.token_tally t
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.token_tally o
+            WHERE o.counted_at < now() - interval '7 days'
+                AND extract(hour FROM o.counted_at AT TIME ZONE 'UTC') <> 0
+            ORDER BY o.counted_at
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
         RETURNING 1
     )
     SELECT (SELECT count(*) FROM batches) + (SELECT count(*) FROM pairs) + (SELECT count(*) FROM progress)
-        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM tokens)
+        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM hours)
+        + (SELECT count(*) FROM days) + (SELECT count(*) FROM counts) + (SELECT count(*) FROM hourly_counts)
+    INTO cleared;
+    RETURN cleared;
+END
 $$;
 
 CREATE FUNCTION pushfleet.image_problems(value jsonb, at text, invalid text) RETURNS TABLE(pointer text, code text, problem text)
@@ -2329,6 +2400,36 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
 
+CREATE FUNCTION pushfleet.sum_tallies() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM pushfleet.add_sums(
+            array_agg(c.hour), array_agg(c.run_id), array_agg(c.route_id), array_agg(c.outcome), array_agg(c.n))
+        FROM (
+            SELECT f.hour, f.run_id, f.route_id, f.outcome, sum(f.n)::bigint AS n FROM fresh f GROUP BY 1, 2, 3, 4
+        ) c
+        HAVING count(*) > 0;
+    ELSE
+        PERFORM pushfleet.add_sums(
+            array_agg(c.hour), array_agg(c.run_id), array_agg(c.route_id), array_agg(c.outcome), array_agg(c.n))
+        FROM (
+            SELECT u.hour, u.run_id, u.route_id, u.outcome, sum(u.n)::bigint AS n
+            FROM (
+                SELECT f.hour, f.run_id, f.route_id, f.outcome, f.n FROM fresh f
+                UNION ALL
+                SELECT s.hour, s.run_id, s.route_id, s.outcome, -s.n FROM stale s
+            ) u
+            GROUP BY 1, 2, 3, 4
+        ) c
+        HAVING count(*) > 0;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
 CREATE FUNCTION pushfleet.summarize_day(parent text, day date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -2937,12 +3038,14 @@ CREATE VIEW pushfleet.accounting_violation AS
     a.skipped,
     a.in_doubt,
     a.repeat_bound,
-    queue.waiting AS retry_rows
+    COALESCE(queue.waiting, (0)::bigint) AS retry_rows
    FROM (pushfleet.accounting_shard a
-     CROSS JOIN LATERAL ( SELECT count(*) AS waiting
+     LEFT JOIN ( SELECT retry.shard,
+            retry.run_id,
+            count(*) AS waiting
            FROM pushfleet.retry
-          WHERE ((retry.shard = a.shard) AND (retry.run_id = a.run_id))) queue)
-  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> queue.waiting));
+          GROUP BY retry.shard, retry.run_id) queue ON (((queue.shard = a.shard) AND (queue.run_id = a.run_id))))
+  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> COALESCE(queue.waiting, (0)::bigint)));
 
 COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';
 
@@ -3501,6 +3604,26 @@ COMMENT ON COLUMN pushfleet.tally.asked IS 'The subscriber''s language as it was
 
 COMMENT ON COLUMN pushfleet.tally.served IS 'The variant of the message that was sent, as its author spelled it.';
 
+CREATE TABLE pushfleet.tally_day (
+    day date NOT NULL,
+    app_id bigint NOT NULL,
+    n bigint NOT NULL,
+    transport smallint NOT NULL,
+    outcome smallint NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE pushfleet.tally_day IS 'By UTC day.';
+
+CREATE TABLE pushfleet.tally_hour (
+    hour timestamp with time zone NOT NULL,
+    app_id bigint NOT NULL,
+    n bigint NOT NULL,
+    transport smallint NOT NULL,
+    outcome smallint NOT NULL
+)
+WITH (fillfactor='50');
+
 CREATE TABLE pushfleet.tally_latency (
     hour timestamp with time zone NOT NULL,
     run_id bigint NOT NULL,
@@ -3755,6 +3878,12 @@ ALTER TABLE pushfleet.subscriber
 ALTER TABLE ONLY pushfleet.subscriber
     ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
 
+ALTER TABLE ONLY pushfleet.tally_day
+    ADD CONSTRAINT tally_day_pkey PRIMARY KEY (day, app_id, transport, outcome);
+
+ALTER TABLE ONLY pushfleet.tally_hour
+    ADD CONSTRAINT tally_hour_pkey PRIMARY KEY (hour, app_id, transport, outcome);
+
 ALTER TABLE ONLY pushfleet.tally_latency
     ADD CONSTRAINT tally_latency_pkey PRIMARY KEY (run_id, hour, route_id, kind, class);
 
@@ -3857,11 +3986,17 @@ CREATE INDEX token_change_open ON pushfleet.token_change USING btree (at) WHERE 
 
 CREATE INDEX token_change_over ON pushfleet.token_change USING btree (verdict_at) WHERE (verdict = ANY (ARRAY[1, 2, 3]));
 
+CREATE INDEX token_tally_hourly ON pushfleet.token_tally USING btree (counted_at) WHERE (EXTRACT(hour FROM (counted_at AT TIME ZONE 'UTC'::text)) <> (0)::numeric);
+
 CREATE UNIQUE INDEX token_wave_open ON pushfleet.token_wave USING btree (credential_id, evidence) WHERE (state = 0);
 
 CREATE TRIGGER campaign_has_target BEFORE INSERT ON pushfleet.campaign FOR EACH ROW EXECUTE FUNCTION pushfleet.make_campaign_target();
 
 CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_version FOR EACH ROW EXECUTE FUNCTION pushfleet.complete_content_version();
+
+CREATE TRIGGER tally_inserted AFTER INSERT ON pushfleet.tally REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION pushfleet.sum_tallies();
+
+CREATE TRIGGER tally_updated AFTER UPDATE ON pushfleet.tally REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION pushfleet.sum_tallies();
 
 CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
 
@@ -3874,6 +4009,8 @@ GRANT USAGE ON SCHEMA pushfleet TO pushfleet_reporter;
 REVOKE ALL ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.action_problems(value jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.add_sums(hours timestamp with time zone[], runs bigint[], routes bigint[], outcomes smallint[], counts bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.audit(which bigint) FROM PUBLIC;
 
@@ -4048,6 +4185,8 @@ REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy sma
 REVOKE ALL ON FUNCTION pushfleet.stop(which bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.stopped(which bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.sum_tallies() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.summarize_day(parent text, day date) FROM PUBLIC;
 
