@@ -25,7 +25,7 @@ def bench(server, report, options, directory):
         raise SystemExit("profile: there is no perf; install it: apt-get install linux-perf")
     count = options.size or 150_000
     server.ask("CREATE EXTENSION pg_stat_statements")
-    if options.choose(["queue"], str):
+    if options.choose(["stub"], str):
         drained = drain(server, count, 500, WORKERS, before=lambda: server.ask("SELECT pg_stat_statements_reset()"))
         report.figure("profile", "queue, batch 500, 2 workers", "database", [drained["server"]], "us/job")
         say_statements(server, report, "queue, batch 500, 2 workers", "queue", count)
