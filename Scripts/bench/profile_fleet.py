@@ -84,7 +84,9 @@ def say_statements(server, report, case, database, count):
 STATEMENTS = r"""
 SELECT calls, total_exec_time + total_plan_time, wal_bytes, regexp_replace(left(query, 200), '\s+', ' ', 'g')
 FROM pg_stat_statements
-WHERE dbid = (SELECT oid FROM pg_database WHERE datname = '{database}') AND query !~ '^(UPDATE pushfleet.run SET status|SELECT coalesce)'
+WHERE dbid = (SELECT oid FROM pg_database WHERE datname = '{database}')
+    -- Ours alone, not those of the benchmark.
+    AND query !~ '^(UPDATE pushfleet.run SET status|SELECT coalesce|SELECT extract)'
 ORDER BY 2 DESC
 """
 
