@@ -119,6 +119,12 @@ let package = Package(
                 "TestSupport",
             ]),
         tests(
+            "PushfleetTests",
+            [
+                "Pushfleet", "QueueStore", "Schema", "Domain", "Postgres", "Crypto", "PlainHTTPServer", "Prometheus",
+                "ServiceLifecycle", "Logging", "Threading", "TestSupport",
+            ]),
+        tests(
             "EndToEndTests",
             [
                 "Pushfleet", "Simulator", "QueueStore", "Schema", "Domain", "Postgres", "PlainHTTP", "Logging",

@@ -10,6 +10,7 @@
 --   fleet_janitor    run --roles janitor; drops days of deliveries through --owner-database
 --   fleet_all        run with all roles in one process
 --   fleet_reporter   the views of pushfleet_report and pushfleet.explain, nothing else
+--   fleet_intake     intake: five functions, no table
 --
 -- Back ends bring logins of their own, which `pushfleet app grant APP LOGIN` lets call the SQL API for an app.
 DO $$
@@ -17,12 +18,12 @@ DECLARE
     part text;
 BEGIN
     -- What the migrations grant to.
-    FOREACH part IN ARRAY ARRAY['scheduler', 'worker', 'janitor', 'reporter', 'caller'] LOOP
+    FOREACH part IN ARRAY ARRAY['scheduler', 'worker', 'janitor', 'reporter', 'caller', 'intake'] LOOP
         IF to_regrole('pushfleet_' || part) IS NULL THEN
             EXECUTE format('CREATE ROLE %I NOLOGIN', 'pushfleet_' || part);
         END IF;
     END LOOP;
-    FOREACH part IN ARRAY ARRAY['owner', 'scheduler', 'worker', 'janitor', 'all', 'reporter'] LOOP
+    FOREACH part IN ARRAY ARRAY['owner', 'scheduler', 'worker', 'janitor', 'all', 'reporter', 'intake'] LOOP
         IF to_regrole('fleet_' || part) IS NULL THEN
             EXECUTE format('CREATE ROLE %I LOGIN', 'fleet_' || part);
         END IF;
@@ -31,6 +32,7 @@ BEGIN
     GRANT pushfleet_worker TO fleet_worker, fleet_all;
     GRANT pushfleet_janitor TO fleet_janitor, fleet_all;
     GRANT pushfleet_reporter TO fleet_reporter;
+    GRANT pushfleet_intake TO fleet_intake;
     -- Makes the schemas, and hands the SQL API to back ends.
     EXECUTE format('GRANT CREATE ON DATABASE %I TO fleet_owner', current_database());
     GRANT pushfleet_caller TO fleet_owner WITH ADMIN OPTION;

@@ -32,7 +32,7 @@ log_connections = 0
 log_disconnections = 0
 END
     # The logins of a fleet's roles, too (Deploy/postgresql/roles.sql).
-    for login in "$PGUSER" fleet_{owner,scheduler,worker,janitor,all,reporter}; do
+    for login in "$PGUSER" fleet_{owner,scheduler,worker,janitor,all,reporter,intake}; do
         echo "\"$login\" \"\""
     done >"$dir/users"
     if [ "$(id -u)" -eq 0 ]; then chown -R postgres "$dir"; fi

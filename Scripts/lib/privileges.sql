@@ -37,7 +37,7 @@ held AS (
     SELECT m.member, 'MEMBER', 'role ' || m.roleid::regrole
     FROM pg_auth_members m
     JOIN pg_roles r ON r.oid = m.member
-    WHERE r.rolname ~ '^pushfleet_(scheduler|worker|janitor|reporter|caller)$'
+    WHERE r.rolname ~ '^pushfleet_(scheduler|worker|janitor|reporter|caller|intake)$'
 )
 SELECT format('%-19s %-7s %s', holder.name, held.privilege, held.object)
 FROM held

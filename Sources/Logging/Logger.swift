@@ -62,9 +62,11 @@ extension Logger {
         package static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
     }
 
-    package struct Message: ExpressibleByStringInterpolation, CustomStringConvertible, Equatable, Sendable {
+    /// A constant, so that messages can be counted and searched for. The package's own type allows interpolation; here it
+    /// does not build.
+    package struct Message: ExpressibleByStringLiteral, CustomStringConvertible, Equatable, Sendable {
         package let description: String
 
-        package init(stringLiteral value: String) { description = value }
+        package init(stringLiteral value: StaticString) { description = "\(value)" }
     }
 }

@@ -1,33 +1,21 @@
-import Threading
-
 /// Lets a fault that repeats through once per interval, so that a provider that is down does not fill a disk.
 ///
-/// Warnings and above are counted by label, level and message; the next one let through says in `repeated` how many
-/// were held back before it. Everything below passes as it is.
+/// Warnings and above are counted by label, level, message and subject (which run, route or credential). What is shown
+/// says in `repeated` how many like it were held back before it: shown and repeated together are all there were. The last
+/// one of a fault that ended is shown with whatever is logged next. Everything below a warning passes as it is.
 package struct SampledLogHandler: LogHandler {
-    private struct Kind: Hashable, Sendable {
-        let level: Logger.Level
-        let message: String
-    }
-
-    private struct Sample: Sendable {
-        let shownAt: ContinuousClock.Instant
-        var heldBack = 0
-    }
+    /// The metadata that say of whom a fault is told; the rest, such as the error's text, may differ each time.
+    private static let subjectKeys = ["app", "campaign", "credential", "loop", "route", "run"]
 
     private var handler: any LogHandler
-    private let interval: Duration
-    private let now: @Sendable () -> ContinuousClock.Instant
-    /// Shared by the copies of a handler. As large as the number of messages in the code, which are constants.
-    private let samples = Locked<[Kind: Sample]>([:])
+    private let label: String
+    private let samples: LogSamples
 
-    package init(
-        _ handler: any LogHandler, interval: Duration = .seconds(10),
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
+    /// - Parameter samples: of the whole process.
+    package init(_ handler: any LogHandler, label: String, samples: LogSamples) {
         self.handler = handler
-        self.interval = interval
-        self.now = now
+        self.label = label
+        self.samples = samples
     }
 
     package var logLevel: Logger.Level {
@@ -41,27 +29,17 @@ package struct SampledLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        guard event.level >= .warning else { return handler.log(event: event) }
-        let kind = Kind(level: event.level, message: event.message.description)
-        guard let heldBack = heldBackIfDue(kind) else { return }
-        var event = event
-        if heldBack > 0 { event.metadata = (event.metadata ?? [:]).merging(repeated(heldBack)) { $1 } }
-        handler.log(event: event)
+        let lines = samples.pass(LogSamples.Line(handler: handler, event: event), as: kind(of: event))
+        for line in lines { line.handler.log(event: line.event) }
     }
 
-    private func repeated(_ times: Int) -> Logger.Metadata { ["repeated": .stringConvertible(times)] }
-
-    /// How many of the kind were held back since one was shown, or nil if this one is to be held back too.
-    private func heldBackIfDue(_ kind: Kind) -> Int? {
-        let now = now()
-        return samples.withLock { samples in
-            if let sample = samples[kind], sample.shownAt + interval > now {
-                samples[kind]?.heldBack += 1
-                return nil
-            }
-            let heldBack = samples[kind]?.heldBack ?? 0
-            samples[kind] = Sample(shownAt: now)
-            return heldBack
+    /// nil = no fault.
+    private func kind(of event: LogEvent) -> LogSamples.Kind? {
+        guard event.level >= .warning else { return nil }
+        let subject = Self.subjectKeys.map { key in
+            (event.metadata?[key] ?? handler.metadata[key]).map { "\($0)" } ?? ""
         }
+        return LogSamples.Kind(
+            label: label, level: event.level, message: event.message.description, subject: subject)
     }
 }

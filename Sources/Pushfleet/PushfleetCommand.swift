@@ -22,7 +22,7 @@ struct PushfleetCommand: AsyncParsableCommand {
         subcommands: [
             MigrateCommand.self, RunCommand.self, AppCommand.self, CredentialCommand.self, SubscriberCommand.self,
             CampaignCommand.self, SegmentCommand.self, TemplateCommand.self, LegacyCommand.self, ReportCommand.self,
-            ExplainCommand.self,
+            ExplainCommand.self, DoctorCommand.self, IntakeCommand.self,
             TokenCommand.self,
         ])
 

@@ -102,8 +102,9 @@ package final class ServiceGroup: Service {
         let logger = configuration.logger
         switch event {
         case .nothing: break
-        case .shutdownAsked(let signal):
-            logger.info("Shutting down", metadata: signal.map { ["signal": "\($0)"] })
+        // Of a group within a group: the outer one has said it.
+        case .shutdownAsked(nil): logger.debug("Shutting down")
+        case .shutdownAsked(let signal?): logger.info("Shutting down", metadata: ["signal": "\(signal)"])
         case .cancellationAsked(let signal): logger.notice("Cancelling", metadata: ["signal": "\(signal)"])
         case .shutdownTookTooLong: logger.warning("Shutdown took too long")
         case .finished(let index, let error):

@@ -42,7 +42,7 @@ final class Child: Sendable {
     }
 
     /// Where the build put the executables: beside the tests.
-    private static let programs: URL = {
+    static let programs: URL = {
         let bundle = CommandLine.arguments.first { $0.contains(".xctest") }
         if let bundle, let end = bundle.range(of: ".xctest") {
             return URL(filePath: String(bundle[..<end.upperBound])).deletingLastPathComponent()

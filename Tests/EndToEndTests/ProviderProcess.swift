@@ -103,7 +103,7 @@ struct ProviderProcess: Sendable {
         _ = try await request("/admin/fault", .POST, body: Array(#"{"set": "\#(text)"}"#.utf8))
     }
 
-    private func request(_ path: String, _ method: HTTPMethod = .GET, body: [UInt8] = []) async throws -> [UInt8] {
+    func request(_ path: String, _ method: HTTPMethod = .GET, body: [UInt8] = []) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
         if method == .POST { request.body = body }

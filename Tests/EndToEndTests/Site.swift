@@ -92,8 +92,9 @@ struct Site {
         return try start(["run", "--roles", roles] + options, as: FleetLogin(roles: roles), environment: environment)
     }
 
-    private func start(
-        _ arguments: [String], as login: FleetLogin, environment: [String: String]
+    /// Starts any command.
+    func start(
+        _ arguments: [String], as login: FleetLogin, environment: [String: String] = [:]
     ) throws -> Child {
         let way = relay.map { "&host=127.0.0.1&port=\($0.port)" } ?? ""
         var standard = [

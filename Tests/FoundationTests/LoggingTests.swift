@@ -96,12 +96,16 @@ import Threading
         #expect(WallClock.timestamp(seconds: seconds, milliseconds: milliseconds) == expected)
     }
 
+    private func sampled(_ label: String, _ samples: LogSamples) -> Logger {
+        Logger(label: label) { [lines] label in
+            let handler = JSONLogHandler(label: label) { line in lines.withLock { $0.append(line) } }
+            return SampledLogHandler(handler, label: label, samples: samples)
+        }
+    }
+
     @Test func `a repeated fault shows once per interval and says how many were held back`() {
         let now = Locked(ContinuousClock.now)
-        let logger = Logger(label: "worker") { [lines] label in
-            let handler = JSONLogHandler(label: label) { line in lines.withLock { $0.append(line) } }
-            return SampledLogHandler(handler, interval: .seconds(10)) { now.withLock { $0 } }
-        }
+        let logger = sampled("worker", LogSamples(interval: .seconds(10)) { now.withLock { $0 } })
         for _ in 0..<5 { logger.warning("Connection lost") }
         logger.warning("Another")
         logger.info("Connection lost")
@@ -111,5 +115,59 @@ import Threading
         let shown = lines.withLock { $0 }
         #expect(shown.count == 5)
         #expect(shown.last?.contains(#""repeated":4}"#) == true)
+    }
+
+    @Test func `the last of a fault that ended is shown with whatever is logged next, by whomever`() {
+        let now = Locked(ContinuousClock.now)
+        let samples = LogSamples(interval: .seconds(10)) { now.withLock { $0 } }
+        let (worker, janitor) = (sampled("worker", samples), sampled("janitor", samples))
+        for turn in 1...5 { worker.error("Flush failed", metadata: ["turn": .stringConvertible(turn)]) }
+        janitor.info("Day dropped")
+        #expect(lines.withLock(\.count) == 2)
+        now.withLock { $0 += .seconds(10) }
+        janitor.info("Day dropped")
+        let shown = lines.withLock { $0 }
+        #expect(shown.count == 4)
+        #expect(shown[2].contains(#""label":"worker","message":"Flush failed","repeated":3,"turn":5}"#), "\(shown[2])")
+        now.withLock { $0 += .seconds(10) }
+        janitor.info("Day dropped")
+        #expect(lines.withLock(\.count) == 5)
+    }
+
+    @Test(arguments: [1, 7, 100, 1001])
+    func `what is shown and what is said to be repeated are all that happened`(faults: Int) throws {
+        let now = Locked(ContinuousClock.now)
+        let logger = sampled("worker", LogSamples(interval: .seconds(10)) { now.withLock { $0 } })
+        for _ in 0..<faults {
+            logger.warning("Route slowed down", metadata: ["route": "7"])
+            now.withLock { $0 += .milliseconds(700) }
+        }
+        now.withLock { $0 += .seconds(10) }
+        logger.info("Shutting down")
+        struct Fields: Decodable { let level: String, repeated: Int? }
+        let shown = try lines.withLock { $0 }.map { try JSONDecoder().decode(Fields.self, from: Data($0.utf8)) }
+            .filter { $0.level == "warning" }
+        #expect(shown.count + shown.reduce(0) { $0 + ($1.repeated ?? 0) } == faults)
+        #expect(shown.count <= faults * 7 / 100 + 2)
+    }
+
+    @Test func `one fault of two credentials, routes or runs is shown of each`() {
+        let logger = sampled("worker", LogSamples())
+        for key in ["credential", "route", "run"] {
+            for name in ["a", "b", "a"] { logger.error("Paused", metadata: [key: "\(name)", "error": "\(name)"]) }
+        }
+        #expect(lines.withLock(\.count) == 6)
+    }
+
+    @Test func `one fault of each of many runs does not keep them in memory`() {
+        let now = Locked(ContinuousClock.now)
+        let samples = LogSamples(interval: .seconds(10)) { now.withLock { $0 } }
+        let logger = sampled("worker", samples)
+        for run in 0..<5000 {
+            logger.error("Paused", metadata: ["run": "\(run)"])
+            now.withLock { $0 += .milliseconds(100) }
+        }
+        #expect(lines.withLock(\.count) == 5000)
+        #expect(samples.count < 700)
     }
 }

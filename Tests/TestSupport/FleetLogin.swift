@@ -3,7 +3,7 @@ import Foundation
 /// The logins that a fleet's processes have, each with what its part of the fleet needs and no more
 /// (`Deploy/postgresql/roles.sql`). The server must let them in without a password.
 package enum FleetLogin: String, CaseIterable, Sendable {
-    case owner, scheduler, worker, janitor, all, reporter
+    case owner, scheduler, worker, janitor, all, reporter, intake
 
     package var name: String { "fleet_" + rawValue }
 

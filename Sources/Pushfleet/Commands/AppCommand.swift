@@ -7,7 +7,7 @@ struct AppCommand: AsyncParsableCommand {
         discussion: "EXAMPLE\n  pushfleet app create ferry --time-zone Europe/Lisbon",
         subcommands: [
             AppCreate.self, AppList.self, AppSet.self, AppSetRate.self, AppPause.self, AppResume.self,
-            AppGrant.self, AppRevoke.self, ChannelCommand.self,
+            AppGrant.self, AppRevoke.self, ChannelCommand.self, AppKeyCommand.self,
         ])
 }
 

@@ -83,7 +83,14 @@ struct CredentialAdd: AsyncParsableCommand {
 struct CredentialList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists credentials, their state and what to do about it.",
-        discussion: "EXAMPLE\n  pushfleet credential list --app ferry")
+        discussion: """
+            TOKEN UNTIL is the provider token that the fleet shares and renews. Keys do not expire of themselves: they are
+            good until they are deleted at the provider. A file that was replaced is used within five minutes, its token
+            once the one in use is due for renewal; delete the old key at the provider an hour later.
+
+            EXAMPLE
+              pushfleet credential list --app ferry
+            """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @Option(help: "Only this app's.") var app: String?
@@ -96,10 +103,15 @@ struct CredentialList: AsyncParsableCommand {
                     for credential in credentials { writeOutput(try jsonLine(credential)) }
                     return
                 }
-                var table = TextTable(["APP", "NAME", "TRANSPORT", "STATE", "SINCE", "FILE"])
+                var table = TextTable([
+                    "APP", "NAME", "TRANSPORT", "STATE", "SINCE", "LAST SUCCESS", "TOKEN UNTIL", "FILE",
+                ])
                 for each in credentials {
                     let state = each.isPaused ? "paused: \(each.reason)" : "ok"
-                    table.add([each.app, each.name, each.transport, state, each.since ?? "", each.file])
+                    table.add([
+                        each.app, each.name, each.transport, state, each.since ?? "", each.lastSuccessAt ?? "-",
+                        each.tokenExpiresAt ?? "-", each.file,
+                    ])
                 }
                 writeOutput(table.text)
                 for each in credentials where each.isPaused {

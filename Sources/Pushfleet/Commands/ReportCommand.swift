@@ -1,5 +1,6 @@
 import ArgumentParser
 import Domain
+import FoundationEssentials
 import QueueStore
 
 struct ReportCommand: AsyncParsableCommand {
@@ -38,27 +39,54 @@ struct ReportCampaign: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "campaign", abstract: "Outcomes of a campaign: each of its runs, oldest first.",
         discussion: """
-            `delivered` means that the provider accepted it. --audit counts the rows themselves against the batches.
+            `delivered` means that the provider accepted it. --audit counts the rows themselves against the batches. --html
+            writes a page with charts that needs no other file, to be read in a browser or printed.
 
             EXAMPLE
               pushfleet report campaign 4 --audit
+              pushfleet report campaign 4 --html winter.html
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "The campaign.") var campaign: Int
     @Flag(help: "Count the rows of jobs and deliveries too.") var audit = false
+    @Option(help: "Write a page with charts into this file instead.") var html: String?
 
     struct Report: Encodable {
         var campaign: Int
         var runs: [RunReport]
     }
 
+    func validate() throws {
+        guard html == nil || !(audit || output.json) else {
+            throw ValidationError("html: not together with --json or --audit; choose one")
+        }
+    }
+
     func run() async throws {
         try await reportingFailures {
+            if let html { return try await writePage(html) }
             let report = try await database.withClient { client in try await read(AdminStore(client)) }
             writeOutput(output.json ? try jsonLine(report) : text(report))
             if !report.runs.allSatisfy(\.isSound) { throw ExitStatus.failed }
         }
+    }
+
+    private func writePage(_ path: String) async throws {
+        let page = try await database.withClient { client in
+            let store = AdminStore(client)
+            guard let figures = try await store.figures(ofCampaign: Int64(campaign)) else {
+                throw CommandFailure("campaign: \(campaign) is unknown; see: pushfleet campaign list")
+            }
+            return CampaignPage(figures: figures, events: try await store.events(ofRuns: figures.runs.map(\.run)))
+        }
+        do {
+            try Data(page.html.text.utf8).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw CommandFailure("html: \(path) cannot be written; name another file", status: ExitStatus.failed)
+        }
+        writeOutput("wrote \(path)\n")
+        if page.figures.violations > 0 { throw ExitStatus.failed }
     }
 
     private func read(_ store: AdminStore) async throws -> Report {

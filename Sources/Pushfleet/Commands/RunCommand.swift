@@ -36,7 +36,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "Port for /metrics, /livez, /readyz and /startupz; default none; 0 takes any free one.")
     var httpPort: Int?
     @Option(help: "IPv4 address that the port listens on.") var httpHost = "0.0.0.0"
-    @Option(help: "trace, debug, info, notice, warning, error.") var logLevel = "info"
+    @Option(help: "trace, debug, info, notice, warning, error, critical.") var logLevel = "info"
     @Option(help: "text or json; default text on a terminal, json elsewhere.") var logFormat: String?
 
     func validate() throws {

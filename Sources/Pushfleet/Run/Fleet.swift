@@ -1,16 +1,13 @@
 import Crypto
 import Delivery
 import Domain
-import Glibc
 import Housekeeping
 import Logging
 import Postgres
 import PlainHTTPServer
 import QueueStore
 import Scheduling
-import Schema
 import ServiceLifecycle
-import Threading
 
 /// Puts the chosen roles together and runs them in one process.
 struct Fleet {
@@ -18,11 +15,10 @@ struct Fleet {
     private let hooks = TestHooks()
 
     func run() async throws {
-        try bootstrapLogging()
+        try bootstrapLogging(level: options.logLevel, format: options.logFormat)
         let logger = Logger(label: "pushfleet")
         let database = options.database.configuration
         let control = PostgresClient(database, connections: 1, logger: logger)
-        try await requireSchema(control, logger)
         let roles = Set(options.roleNames)
         let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
@@ -35,32 +31,17 @@ struct Fleet {
             services += [pool, scheduler(pool, hints, logger)]
         }
         if roles.contains("worker") { services += try worker(database, watch, logger) }
+        var outer: [any Service] = [SchemaGate(client: control, services: services, logger: logger)]
         if let port = options.httpPort {
+            // Before the gate: it answers while the database is awaited, and until the last role has ended.
             let server = try watch.server(host: options.httpHost, port: UInt16(port), of: services)
-            services.insert(server, at: 0)
+            outer.insert(server, at: 0)
             logger.info("listening", metadata: ["host": "\(options.httpHost)", "port": "\(server.port)"])
         }
         let group = ServiceGroup(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint],
+            services: outer, gracefulShutdownSignals: [.sigterm, .sigint],
             maximumGracefulShutdownDuration: .seconds(options.drainLimit + 10), logger: logger)
         try await group.run()
-    }
-
-    /// A process that starts during an outage starts in earnest when it ends.
-    private func requireSchema(_ client: PostgresClient, _ logger: Logger) async throws {
-        var wait = Duration.milliseconds(200)
-        while true {
-            do {
-                return try await SchemaCheck.require(client, logger: logger)
-            } catch {
-                guard let fault = error as? PostgresError, fault.isTransient else { throw error }
-                logger.warning(
-                    "waiting for the database",
-                    metadata: ["error": "\(fault)", "remedy": "check --database, PUSHFLEET_DATABASE_URL or PG*"])
-                await Wakeup().wait(until: .now + wait)
-                wait = min(wait * 2, .seconds(2))
-            }
-        }
     }
 
     private func worker(_ database: PostgresConfiguration, _ watch: Watch, _ logger: Logger) throws -> [any Service] {
@@ -99,18 +80,5 @@ struct Fleet {
             identity: try randomWorkerID(),
             store: PostgresHousekeepingStore(client: client, checkpoints: hooks.checkpoints, logger: logger),
             configuration: hooks.janitor, draw: { Double.random(in: 0..<1) }, logger: logger)
-    }
-
-    private func bootstrapLogging() throws {
-        guard let level = Logger.Level(rawValue: options.logLevel) else {
-            throw CommandFailure(
-                "log-level: '\(options.logLevel)' is unknown; use trace, debug, info, warning or error")
-        }
-        let isText = options.logFormat.map { $0 == "text" } ?? (isatty(STDERR_FILENO) == 1)
-        LoggingSystem.bootstrap { label in
-            var handler: any LogHandler = isText ? TextLogHandler(label: label) : JSONLogHandler(label: label)
-            handler.logLevel = level
-            return handler
-        }
     }
 }

@@ -41,11 +41,18 @@ struct FleetGauges: Service {
             registry.makeGauge(
                 name: "pushfleet_credential_paused", labels: labels, help: "1: a fault stopped this credential."
             ).set(to: credential.isPaused ? 1 : 0)
-            guard let seconds = credential.secondsSinceSuccess else { continue }
-            registry.makeGauge(
-                name: "pushfleet_credential_last_success_age_seconds", labels: labels,
-                help: "Since when this credential has had no success."
-            ).set(to: seconds)
+            if let seconds = credential.secondsSinceSuccess {
+                registry.makeGauge(
+                    name: "pushfleet_credential_last_success_age_seconds", labels: labels,
+                    help: "Since when this credential has had no success."
+                ).set(to: seconds)
+            }
+            if let seconds = credential.tokenSecondsLeft {
+                registry.makeGauge(
+                    name: "pushfleet_credential_token_remaining_seconds", labels: labels,
+                    help: "How long the fleet's provider token is good; it is renewed long before, while it is used."
+                ).set(to: seconds)
+            }
         }
         registry.makeGauge(name: "pushfleet_workers_alive", help: "Workers with a lease.")
             .set(to: Double(figures.workersAlive))

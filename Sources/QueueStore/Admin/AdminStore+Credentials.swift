@@ -32,6 +32,10 @@ package struct CredentialRecord: Sendable, Encodable {
     package let isPaused: Bool
     package let reason: String
     package let since: String?
+    /// nil = never.
+    package let lastSuccessAt: String?
+    /// Of the provider token that the fleet shares. Keys do not expire of themselves; Web Push has no such token.
+    package let tokenExpiresAt: String?
     /// What is wrong with it, as a worker found.
     package let detail: String?
     /// What a person can do; nil when it is not paused.
@@ -102,9 +106,12 @@ extension AdminStore {
         let rows = try await client.query(
             """
             SELECT app.name, c.name, c.transport, c.file, c.state, coalesce(reason.name, c.state_reason::text),
-                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), c.state_detail, c.state_reason
+                to_char(c.state_since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), c.state_detail, c.state_reason,
+                to_char(seen.last_success_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                to_char(seen.token_expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             FROM pushfleet.credential c
             JOIN pushfleet.app ON app.id = c.app_id
+            JOIN pushfleet_report.credentials seen ON seen.app = app.name AND seen.credential = c.name
             LEFT JOIN pushfleet.reason ON reason.code = c.state_reason
             WHERE \(app)::text IS NULL OR app.name = \(app)
             ORDER BY app.name, c.name
@@ -114,7 +121,7 @@ extension AdminStore {
                 app: $0.string(0), name: $0.string(1),
                 transport: TransportKind(rawValue: $0.int16(2))?.name ?? "unknown",
                 file: $0.string(3), isPaused: $0.int16(4) == 1, reason: $0.string(5), since: $0.stringOrNil(6),
-                detail: $0.stringOrNil(7),
+                lastSuccessAt: $0.stringOrNil(9), tokenExpiresAt: $0.stringOrNil(10), detail: $0.stringOrNil(7),
                 remedy: $0.int16(4) == 1 ? (Reason(rawValue: $0.int16(8)) ?? .none).remedy : nil)
         }
     }

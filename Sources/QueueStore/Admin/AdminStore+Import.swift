@@ -107,7 +107,7 @@ extension AdminStore {
 
 extension PostgresError {
     /// Some row's value is at fault, not the connection or the server.
-    fileprivate var concernsValues: Bool {
+    var concernsValues: Bool {
         switch code {
         case .invalidValue, .checkViolation, .notNullViolation: true
         // What no type's limit names: a row too wide for its index, a document too large for jsonb.

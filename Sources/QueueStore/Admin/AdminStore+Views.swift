@@ -3,7 +3,7 @@ import Postgres
 
 /// The views of schema `pushfleet_report` that a report shows.
 package enum ReportView: String, CaseIterable, Sendable {
-    case campaigns, runs, outcomes, hourly, daily, latency, retries, tokens, queue, workers, credentials
+    case campaigns, runs, outcomes, hourly, daily, latency, retries, tokens, queue, workers, credentials, events
     case newlyUnregistered = "newly_unregistered"
 
     /// Which rows, and in which order.
@@ -15,6 +15,7 @@ package enum ReportView: String, CaseIterable, Sendable {
         case .hourly: "ORDER BY hour DESC, app, transport, outcome"
         case .daily, .newlyUnregistered: "ORDER BY day DESC, app, transport"
         case .latency, .retries: "ORDER BY run_id DESC, transport"
+        case .events: "ORDER BY run_id DESC"
         case .tokens: "ORDER BY app, transport, state, registered_month, seen_days"
         case .queue: "ORDER BY lane DESC"
         case .workers: "ORDER BY worker"
@@ -23,7 +24,7 @@ package enum ReportView: String, CaseIterable, Sendable {
     }
 
     /// It has rows for each run, of which one can be chosen.
-    package var isByRun: Bool { [.runs, .outcomes, .latency, .retries].contains(self) }
+    package var isByRun: Bool { [.runs, .outcomes, .latency, .retries, .events].contains(self) }
 }
 
 package struct ViewRows: Sendable {
@@ -43,14 +44,14 @@ extension AdminStore {
                 ARRAY(SELECT member.value FROM json_each_text(line.row) member),
                 line.row::text
             FROM (
-                SELECT row_to_json(shown) AS row
+                SELECT row_to_json(view_row) AS row
                 FROM (
                     SELECT *
                     FROM pushfleet_report.\(unescaped: view.rawValue)
                     WHERE \(unescaped: run != nil && view.isByRun ? "run_id =" : "0 <") \(run ?? 1)
                     \(unescaped: view.ending)
                     LIMIT \(limit)
-                ) shown
+                ) view_row
             ) line
             """, deadline: .seconds(60))
         return ViewRows(

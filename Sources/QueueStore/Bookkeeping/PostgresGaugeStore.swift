@@ -14,6 +14,8 @@ package struct FleetFigures: Sendable {
         package let isPaused: Bool
         /// nil = it never succeeded.
         package let secondsSinceSuccess: Double?
+        /// Of the provider token that the fleet shares, below zero once it is over; nil = there is none.
+        package let tokenSecondsLeft: Double?
     }
 
     package let lanes: [LaneFigures]
@@ -39,7 +41,8 @@ package struct PostgresGaugeStore: Sendable {
             """, deadline: .seconds(10))
         let credentials = try await client.query(
             """
-            SELECT app, credential, state = 'paused', extract(epoch FROM now() - last_success_at)::double precision
+            SELECT app, credential, state = 'paused', extract(epoch FROM now() - last_success_at)::double precision,
+                extract(epoch FROM token_expires_at - now())::double precision
             FROM pushfleet_report.credentials
             ORDER BY app, credential
             LIMIT 1000
@@ -70,7 +73,8 @@ package struct PostgresGaugeStore: Sendable {
             credentials: credentials.map {
                 .init(
                     app: $0.string(0), credential: $0.string(1), isPaused: $0.bool(2),
-                    secondsSinceSuccess: $0.isNull(3) ? nil : $0.double(3))
+                    secondsSinceSuccess: $0.isNull(3) ? nil : $0.double(3),
+                    tokenSecondsLeft: $0.isNull(4) ? nil : $0.double(4))
             },
             workersAlive: whole.int64(0), violations: whole.int64(1), oldestSnapshotSeconds: whole.double(2),
             deadRows: dead.map { ($0.string(0), $0.int64(1)) })

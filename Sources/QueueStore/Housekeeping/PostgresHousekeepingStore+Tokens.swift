@@ -193,6 +193,6 @@ extension PostgresQuery {
     }
 
     static func forgetAnswers(olderThan span: Duration) -> PostgresQuery {
-        "DELETE FROM pushfleet.answer_minute WHERE at_minute < now() - \(PostgresInterval(span))"
+        "SELECT pushfleet.forget_answers(\(PostgresInterval(span)))::text"
     }
 }

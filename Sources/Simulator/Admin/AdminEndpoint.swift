@@ -12,6 +12,8 @@ import HTTP2
 ///     POST /admin/fault                   {"set": "e503=0.5%,latency=20ms"}
 ///     POST /admin/reset                   forgets devices, ids and counts
 ///     POST /admin/revoke                  makes all access tokens invalid
+///     POST /admin/key?project=…           another key for a project's account, beside those that are alive: its file
+///     POST /admin/delete-key?project=…&id=…  deletes a key; tokens that were given for it live on, as Google's do
 struct AdminEndpoint: Sendable {
     private static let idsAtOnce = 100_000
 
@@ -41,8 +43,29 @@ struct AdminEndpoint: Sendable {
         case ("POST", "/admin/revoke"):
             state.tokens.revokeAll()
             return .json(200, "{}")
+        case ("POST", "/admin/key"): return addKey(query["project"], &state)
+        case ("POST", "/admin/delete-key"): return deleteKey(query["project"], query["id"], &state)
         default: return Self.problem(404, "there is no \(request.method) on this path")
         }
+    }
+
+    private func addKey(_ project: String?, _ state: inout SimulatorState) -> HTTP2ServerResponse {
+        guard var account = state.accounts.values.first(where: { $0.project == project }) else {
+            return Self.problem(400, "the query needs project=… of an account")
+        }
+        do {
+            let file = try account.addKey()
+            state.accounts[account.email] = account
+            return Self.json(file)
+        } catch { return Self.problem(500, "no key can be made") }
+    }
+
+    private func deleteKey(_ project: String?, _ id: String?, _ state: inout SimulatorState) -> HTTP2ServerResponse {
+        guard var account = state.accounts.values.first(where: { $0.project == project }), let id,
+            account.deleteKey(id)
+        else { return Self.problem(400, "the query needs project=… and id=… of a key that is alive") }
+        state.accounts[account.email] = account
+        return .json(200, "{}")
     }
 
     private func device(_ token: String?, _ state: SimulatorState) -> HTTP2ServerResponse {

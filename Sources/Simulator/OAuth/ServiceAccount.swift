@@ -24,14 +24,35 @@ struct ServiceAccount: Sendable {
 
     let project: String
     let email: String
+    /// Of the first key.
     let keyID: String
-    let publicKey: RSA.Signing.PublicKey
+    let tokenURI: String
+    /// Those that are alive, by their ids: an account may have several.
+    private(set) var keys: [String: RSA.Signing.PublicKey]
 
     init(_ file: KeyFile) throws {
         project = file.projectID
         email = file.clientEmail
         keyID = file.privateKeyID
-        publicKey = try RSA.Signing.PrivateKey(pemRepresentation: file.privateKey).publicKey
+        tokenURI = file.tokenURI
+        keys = [file.privateKeyID: try RSA.Signing.PrivateKey(pemRepresentation: file.privateKey).publicKey]
+    }
+
+    /// Another key beside those that there are, as its owner downloads it.
+    mutating func addKey() throws -> KeyFile {
+        let file = try Self.make(project: project, tokenURI: tokenURI)
+        keys[file.privateKeyID] = try RSA.Signing.PrivateKey(pemRepresentation: file.privateKey).publicKey
+        return file
+    }
+
+    /// - Returns: whether there was such a key.
+    mutating func deleteKey(_ id: String) -> Bool { keys.removeValue(forKey: id) != nil }
+
+    /// Those that may have signed.
+    /// - Parameter id: as the signature names it; nil = it names none.
+    func candidates(_ id: String?) -> [RSA.Signing.PublicKey] {
+        guard let id else { return Array(keys.values) }
+        return keys[id].map { [$0] } ?? []
     }
 
     /// A new key for a project.

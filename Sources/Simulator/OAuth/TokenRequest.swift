@@ -64,10 +64,11 @@ enum TokenRequest {
         }
         guard let account = accounts[claims.iss] else { throw .grant("Invalid grant: account not found") }
         guard token.header.typ == nil || token.header.typ == "JWT" else { throw .grant("Invalid JWT: typ.") }
-        guard token.header.kid == nil || token.header.kid == account.keyID else {
-            throw .grant("Invalid JWT Signature.")
+        let isSigned = account.candidates(token.header.kid).contains { key in
+            do { try token.verify(using: key) } catch { return false }
+            return true
         }
-        do { try token.verify(using: account.publicKey) } catch { throw .grant("Invalid JWT Signature.") }
+        guard isSigned else { throw .grant("Invalid JWT Signature.") }
         guard claims.aud == audience else { throw .grant("Invalid JWT: Failed audience check.") }
         try checkTimes(claims, now)
         let asked = (claims.scope ?? "").split(separator: " ")

@@ -32,7 +32,14 @@ package struct RefusedLine: Sendable, Equatable {
     package struct Reason: Sendable, Equatable {
         /// nil = the line as a whole.
         package var column: ImportColumn?
+        /// A member of a JSON object that is no column.
+        package var unknownMember: String?
         package var message: String
+
+        /// Into the object that the line is, as a JSON pointer (RFC 6901); empty = it as a whole.
+        package var pointer: String {
+            (unknownMember ?? column?.rawValue).map { (JSONPointer.root / $0).description } ?? ""
+        }
     }
     package var line: Int
     package var reasons: [Reason]

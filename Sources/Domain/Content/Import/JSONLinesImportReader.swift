@@ -43,27 +43,42 @@ struct JSONLinesImportReader: ImportReader {
     }
 
     private func record(_ bytes: [UInt8]) -> Result<ImportRecord, RefusedLine> {
+        let (record, reasons) = read(bytes)
+        guard let record, reasons.isEmpty else { return .failure(RefusedLine(line: line, reasons: reasons)) }
+        return .success(record)
+    }
+
+    /// - Returns: what could be read, nil when it is no object, and everything that could not.
+    func read(_ bytes: [UInt8]) -> (record: ImportRecord?, reasons: [RefusedLine.Reason]) {
         let outline: JSONSyntax.Outline
         do throws(JSONSyntax.Fault) {
             outline = try JSONSyntax.outline(of: bytes)
         } catch {
-            return .failure(RefusedLine(line: line, "Column \(error.column): \(error.message)"))
+            return (nil, [.init(message: "Column \(error.column): \(error.message)")])
         }
-        guard let members = outline.members else {
-            return .failure(RefusedLine(line: line, "The line is no JSON object."))
-        }
-        if outline.holdsNull { return .failure(RefusedLine(line: line, "A text holds the character U+0000.")) }
+        guard let members = outline.members else { return (nil, [.init(message: "The line is no JSON object.")]) }
+        if outline.holdsNull { return (nil, [.init(message: "A text holds the character U+0000.")]) }
         var record = ImportRecord(line: line)
+        var reasons: [RefusedLine.Reason] = []
         for (name, range) in members {
-            guard let column = ImportColumn(rawValue: name) else {
+            if let column = ImportColumn(rawValue: name) {
+                if !set(column, to: bytes[range], of: &record) {
+                    reasons.append(.init(column: column, message: "This must be \(Self.kind(of: column))."))
+                }
+            } else {
                 let known = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
-                return .failure(RefusedLine(line: line, "A member is none of \(known)."))
-            }
-            guard set(column, to: bytes[range], of: &record) else {
-                return .failure(RefusedLine(line: line, column: column, "The value has the wrong type."))
+                reasons.append(.init(unknownMember: name, message: "A member is none of \(known)."))
             }
         }
-        return .success(record)
+        return (record, reasons)
+    }
+
+    private static func kind(of column: ImportColumn) -> String {
+        switch column {
+        case .attributes: "an object"
+        case .tags: "an array of texts"
+        default: "a text"
+        }
     }
 
     private func set(_ column: ImportColumn, to value: ArraySlice<UInt8>, of record: inout ImportRecord) -> Bool {

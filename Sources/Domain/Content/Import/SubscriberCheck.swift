@@ -16,7 +16,10 @@ package struct SubscriberCheck: Sendable {
         let externalID = line.label(.externalID, isRequired: true) ?? ""
         let userID = line.label(.userID)
         let transport = TransportKind(name: record[.transport])
-        if transport == nil { line.refuse(.transport, "The transport is none of apns, fcm and webpush.") }
+        if transport == nil {
+            line.refuse(.transport, "The transport is none of apns, fcm and webpush.")
+            if record[.address].isEmpty { line.refuse(.address, "The address is empty.") }
+        }
         let address = transport.flatMap { self.address(of: $0, &line) }
         let keys = transport == .webpush ? webPushKeys(&line) : nil
         let environment = environment(transport, &line)
