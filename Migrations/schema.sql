@@ -96,6 +96,33 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION pushfleet.add_sums(hours timestamp with time zone[], runs bigint[], routes bigint[], outcomes smallint[], counts bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('pushfleet.add_sums'));
+    WITH change AS MATERIALIZED (
+        SELECT c.hour, run.app_id, sum(c.n)::bigint AS n, coalesce(route.transport, 0::smallint) AS transport, c.outcome
+        FROM unnest(hours, runs, routes, outcomes, counts) c (hour, run_id, route_id, outcome, n)
+        JOIN pushfleet.run ON run.id = c.run_id AND NOT run.is_test
+        LEFT JOIN pushfleet.route ON route.id = c.route_id
+        GROUP BY c.hour, run.app_id, coalesce(route.transport, 0::smallint), c.outcome
+    ),
+    by_hour AS (
+        INSERT INTO pushfleet.tally_hour AS t (hour, app_id, n, transport, outcome)
+        SELECT change.hour, change.app_id, change.n, change.transport, change.outcome
+        FROM change
+        ON CONFLICT (hour, app_id, transport, outcome) DO UPDATE SET n = t.n + excluded.n
+    )
+    INSERT INTO pushfleet.tally_day AS t (day, app_id, n, transport, outcome)
+    SELECT (change.hour AT TIME ZONE 'UTC')::date, change.app_id, sum(change.n), change.transport, change.outcome
+    FROM change
+    GROUP BY (change.hour AT TIME ZONE 'UTC')::date, change.app_id, change.transport, change.outcome
+    ON CONFLICT (day, app_id, transport, outcome) DO UPDATE SET n = t.n + excluded.n;
+END
+$$;
+
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -861,6 +888,66 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.forget_answers(older_than interval) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    forgotten AS (
+        DELETE FROM pushfleet.answer_minute m
+        WHERE m.at_minute < now() - older_than
+        RETURNING m.credential_id, m.at_minute, m.answers > m.gone + m.foreign_to_us AS is_success
+    ),
+    newest AS (
+        SELECT f.credential_id, max(f.at_minute) AS at_minute
+        FROM forgotten f
+        WHERE f.is_success
+        GROUP BY f.credential_id
+    )
+    UPDATE pushfleet.credential c
+    SET last_success_at = greatest(c.last_success_at, newest.at_minute)
+    FROM newest
+    WHERE c.id = newest.credential_id AND c.last_success_at IS DISTINCT FROM greatest(c.last_success_at, newest.at_minute)
+$$;
+
+CREATE FUNCTION pushfleet.forget_events(at_most integer) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    old AS MATERIALIZED (
+        SELECT seen.app_id, seen.event_id
+        FROM pushfleet.event_seen seen
+        WHERE seen.received_at < now() - interval '1 day'
+        LIMIT at_most
+        FOR UPDATE SKIP LOCKED
+    ),
+    cleared AS (
+        DELETE FROM pushfleet.event_seen seen
+        USING old
+        WHERE seen.app_id = old.app_id AND seen.event_id = old.event_id
+        RETURNING 1
+    ),
+    marked AS MATERIALIZED (
+        SELECT f.run_id, f.number, f.kind
+        FROM pushfleet.event_first f
+        WHERE f.received_at < now() - interval '1 day'
+        LIMIT at_most
+        FOR UPDATE SKIP LOCKED
+    ),
+    unmarked AS (
+        DELETE FROM pushfleet.event_first f
+        USING marked
+        WHERE f.run_id = marked.run_id AND f.number = marked.number AND f.kind = marked.kind
+        RETURNING 1
+    ),
+    tallies AS (
+        DELETE FROM pushfleet.event_tally t
+        WHERE t.hour < (SELECT now() - r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
+    )
+    SELECT greatest((SELECT count(*) FROM cleared), (SELECT count(*) FROM unmarked))
+$$;
+
 CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -905,9 +992,13 @@ CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
 $$;
 
 CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET plan_cache_mode TO 'force_custom_plan'
     AS $$
+DECLARE
+    cleared bigint;
+BEGIN
     WITH
     keep AS MATERIALIZED (SELECT r.what, now() - r.keep AS since FROM pushfleet.retention r),
     over AS MATERIALIZED (
@@ -957,6 +1048,7 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
             SELECT o.ctid
             FROM pushfleet.tally o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
@@ -968,20 +1060,59 @@ CREATE FUNCTION pushfleet.forget_old(at_most integer) RETURNS bigint
             SELECT o.ctid
             FROM pushfleet.tally_latency o
             WHERE o.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+            ORDER BY o.hour
             LIMIT at_most
         ) old
         WHERE t.ctid = old.ctid
         RETURNING 1
     ),
-    tokens AS (
+    hours AS (
+        DELETE FROM pushfleet.tally_hour t
+        WHERE t.hour < (SELECT keep.since FROM keep WHERE keep.what = 'tally')
+        RETURNING 1
+    ),
+    days AS (
+        DELETE FROM pushfleet.tally_day t
+        WHERE t.day < (SELECT (keep.since AT TIME ZONE 'UTC')::date FROM keep WHERE keep.what = 'tally')
+        RETURNING 1
+    ),
+    counts AS (
         DELETE FROM pushfleet.token_tally t
-        WHERE t.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
-            -- All but the last count of a day go after a week.
-            OR (t.counted_at < now() - interval '7 days' AND extract(hour FROM t.counted_at AT TIME ZONE 'UTC') <> 0)
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.app
+            CROSS JOIN LATERAL (
+                SELECT c.ctid
+                FROM pushfleet.token_tally c
+                WHERE c.app_id = app.id
+                    AND c.counted_at < (SELECT keep.since FROM keep WHERE keep.what = 'token_tally')
+                LIMIT at_most
+            ) o
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
+        RETURNING 1
+    ),
+    hourly_counts AS (
+        -- All but one count of a day go after a week.
+        DELETE FROM pushfleet.token_tally t
+        USING (
+            SELECT o.ctid
+            FROM pushfleet.token_tally o
+            WHERE o.counted_at < now() - interval '7 days'
+                AND extract(hour FROM o.counted_at AT TIME ZONE 'UTC') <> 0
+            ORDER BY o.counted_at
+            LIMIT at_most
+        ) old
+        WHERE t.ctid = old.ctid
         RETURNING 1
     )
     SELECT (SELECT count(*) FROM batches) + (SELECT count(*) FROM pairs) + (SELECT count(*) FROM progress)
-        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM tokens)
+        + (SELECT count(*) FROM tallies) + (SELECT count(*) FROM latencies) + (SELECT count(*) FROM hours)
+        + (SELECT count(*) FROM days) + (SELECT count(*) FROM counts) + (SELECT count(*) FROM hourly_counts)
+    INTO cleared;
+    RETURN cleared;
+END
 $$;
 
 CREATE FUNCTION pushfleet.image_problems(value jsonb, at text, invalid text) RETURNS TABLE(pointer text, code text, problem text)
@@ -1098,6 +1229,105 @@ EXCEPTION
         RETURN NULL;
 END
 $_$;
+
+CREATE FUNCTION pushfleet.intake_caller(in_hash bytea) RETURNS TABLE(key_id bigint, app_id bigint, app_name text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT key.id, app.id, app.name
+    FROM pushfleet.intake_key key
+    JOIN pushfleet.app ON app.id = key.app_id
+    WHERE key.hash = in_hash AND key.revoked_at IS NULL
+$$;
+
+CREATE FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    is_new boolean;
+BEGIN
+    INSERT INTO pushfleet.subscriber AS known (
+        shard, app_id, transport, service, environment, external_id, user_id, address, p256dh, auth, language,
+        time_zone, attributes, tags, registered_at, vapid_credential, seen_at
+    )
+    SELECT
+        app.shards[1 + abs(hashtextextended(in_external_id COLLATE "C", app.id) % cardinality(app.shards))],
+        app.id, in_transport,
+        CASE
+            WHEN in_transport <> 3 THEN 0
+            WHEN in_address LIKE 'https://fcm.googleapis.com/%' THEN 1
+            WHEN in_address LIKE 'https://%push.services.mozilla.com/%' THEN 2
+            WHEN in_address LIKE 'https://web.push.apple.com/%' THEN 3
+            WHEN in_address LIKE 'https://%.notify.windows.com/%' THEN 4
+            ELSE 5
+        END,
+        in_environment, in_external_id, in_user_id, in_address, in_p256dh, in_auth, in_language, in_time_zone,
+        in_attributes, in_tags, coalesce(in_registered_at, now()),
+        (
+            SELECT max(credential.id)
+            FROM pushfleet.credential
+            WHERE credential.app_id = app.id AND credential.transport = 3
+                AND credential.facts ->> 'public_key' = in_vapid_key
+        ),
+        now()
+    FROM pushfleet.app
+    WHERE app.id = in_app
+    ON CONFLICT (shard, app_id, external_id) DO UPDATE
+    SET transport = excluded.transport, service = excluded.service, environment = excluded.environment,
+        user_id = excluded.user_id, p256dh = excluded.p256dh, auth = excluded.auth, language = excluded.language,
+        time_zone = excluded.time_zone, attributes = excluded.attributes, tags = excluded.tags,
+        address = excluded.address, seen_at = excluded.seen_at,
+        address_version = known.address_version
+            + ((known.transport, known.address) <> (excluded.transport, excluded.address))::int,
+        state = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN 1
+            -- Signed for with another key than the browser's, which is named now.
+            WHEN known.state = 4 AND known.vapid_credential IS DISTINCT FROM excluded.vapid_credential
+                AND excluded.vapid_credential IS NOT NULL
+                THEN 1
+            -- It registered, as it says, after what was said against it.
+            WHEN in_registered_at > known.state_since THEN 1
+            ELSE known.state
+        END,
+        vapid_credential = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.vapid_credential
+            ELSE coalesce(excluded.vapid_credential, known.vapid_credential)
+        END,
+        state_since = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            WHEN known.state <> 1 AND in_registered_at > known.state_since THEN in_registered_at
+            ELSE known.state_since
+        END,
+        evidence = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
+            WHEN in_registered_at > known.state_since THEN NULL
+            ELSE known.evidence
+        END,
+        registered_at = CASE
+            WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
+                THEN excluded.registered_at
+            ELSE greatest(known.registered_at, in_registered_at)
+        END
+    RETURNING known.xmax = 0 INTO is_new;
+    RETURN is_new;
+END
+$$;
+
+CREATE FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM pushfleet.subscriber s
+    USING pushfleet.app
+    WHERE app.id = in_app AND s.shard = ANY (app.shards) AND s.app_id = app.id AND s.external_id = in_external_id;
+    RETURN FOUND;
+END
+$$;
 
 CREATE FUNCTION pushfleet.is_blank(value text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -1855,6 +2085,72 @@ BEGIN
 END
 $_$;
 
+CREATE FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) RETURNS smallint[]
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH
+    given AS MATERIALIZED (
+        SELECT e.position, e.event_id, e.run_id, e.number, e.kind,
+            date_trunc('hour', greatest(least(coalesce(e.at, now()), now()), run.created_at)) AS hour,
+            run.id IS NOT NULL AS is_known,
+            row_number() OVER (PARTITION BY e.event_id ORDER BY e.position) AS turn
+        FROM unnest(in_ids, in_runs, in_numbers, in_kinds, in_at) WITH ORDINALITY
+            AS e (event_id, run_id, number, kind, at, position)
+        LEFT JOIN pushfleet.run ON run.id = e.run_id AND run.app_id = in_app
+    ),
+    fresh AS (
+        -- In one order, whoever writes: two batches with the same events wait, and never for each other.
+        INSERT INTO pushfleet.event_seen (app_id, event_id)
+        SELECT in_app, given.event_id
+        FROM given
+        WHERE given.is_known AND given.turn = 1
+        ORDER BY given.event_id
+        ON CONFLICT (app_id, event_id) DO NOTHING
+        RETURNING event_id
+    ),
+    told AS MATERIALIZED (
+        SELECT given.hour, given.run_id, given.number, given.kind,
+            row_number() OVER (PARTITION BY given.run_id, given.number, given.kind ORDER BY given.position) AS nth
+        FROM fresh
+        JOIN given ON given.event_id = fresh.event_id AND given.turn = 1
+    ),
+    first AS (
+        INSERT INTO pushfleet.event_first (run_id, number, kind)
+        SELECT told.run_id, told.number, told.kind
+        FROM told
+        WHERE told.nth = 1
+        ORDER BY told.run_id, told.number, told.kind
+        ON CONFLICT (run_id, number, kind) DO NOTHING
+        RETURNING run_id, number, kind
+    ),
+    counted AS (
+        SELECT told.hour, told.run_id, told.kind, count(*) AS events, count(first.number) AS notifications
+        FROM told
+        LEFT JOIN first
+            ON told.nth = 1 AND first.run_id = told.run_id AND first.number = told.number AND first.kind = told.kind
+        GROUP BY told.hour, told.run_id, told.kind
+    ),
+    tallied AS (
+        INSERT INTO pushfleet.event_tally AS t (hour, run_id, events, notifications, kind, slot)
+        SELECT counted.hour, counted.run_id, counted.events, counted.notifications, counted.kind, pg_backend_pid() % 8
+        FROM counted
+        ORDER BY counted.run_id, counted.hour, counted.kind
+        ON CONFLICT (run_id, hour, kind, slot) DO UPDATE
+        SET events = t.events + excluded.events, notifications = t.notifications + excluded.notifications
+        RETURNING 1
+    )
+    SELECT array_agg(
+        CASE
+            WHEN NOT given.is_known THEN 2
+            WHEN given.turn = 1 AND fresh.event_id IS NOT NULL THEN 0
+            ELSE 1
+        END::smallint
+        ORDER BY given.position)
+    FROM given
+    LEFT JOIN fresh ON fresh.event_id = given.event_id
+$$;
+
 CREATE FUNCTION pushfleet.refresh_time_zones() RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -2328,6 +2624,36 @@ END
 $$;
 
 COMMENT ON FUNCTION pushfleet.stopped(which bigint) IS 'Of a run: delivered, announced and without an outcome, and open otherwise. Exact once it is settled.';
+
+CREATE FUNCTION pushfleet.sum_tallies() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM pushfleet.add_sums(
+            array_agg(c.hour), array_agg(c.run_id), array_agg(c.route_id), array_agg(c.outcome), array_agg(c.n))
+        FROM (
+            SELECT f.hour, f.run_id, f.route_id, f.outcome, sum(f.n)::bigint AS n FROM fresh f GROUP BY 1, 2, 3, 4
+        ) c
+        HAVING count(*) > 0;
+    ELSE
+        PERFORM pushfleet.add_sums(
+            array_agg(c.hour), array_agg(c.run_id), array_agg(c.route_id), array_agg(c.outcome), array_agg(c.n))
+        FROM (
+            SELECT u.hour, u.run_id, u.route_id, u.outcome, sum(u.n)::bigint AS n
+            FROM (
+                SELECT f.hour, f.run_id, f.route_id, f.outcome, f.n FROM fresh f
+                UNION ALL
+                SELECT s.hour, s.run_id, s.route_id, s.outcome, -s.n FROM stale s
+            ) u
+            GROUP BY 1, 2, 3, 4
+        ) c
+        HAVING count(*) > 0;
+    END IF;
+    RETURN NULL;
+END
+$$;
 
 CREATE FUNCTION pushfleet.summarize_day(parent text, day date) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -2937,12 +3263,14 @@ CREATE VIEW pushfleet.accounting_violation AS
     a.skipped,
     a.in_doubt,
     a.repeat_bound,
-    queue.waiting AS retry_rows
+    COALESCE(queue.waiting, (0)::bigint) AS retry_rows
    FROM (pushfleet.accounting_shard a
-     CROSS JOIN LATERAL ( SELECT count(*) AS waiting
+     LEFT JOIN ( SELECT retry.shard,
+            retry.run_id,
+            count(*) AS waiting
            FROM pushfleet.retry
-          WHERE ((retry.shard = a.shard) AND (retry.run_id = a.run_id))) queue)
-  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> queue.waiting));
+          GROUP BY retry.shard, retry.run_id) queue ON (((queue.shard = a.shard) AND (queue.run_id = a.run_id))))
+  WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> COALESCE(queue.waiting, (0)::bigint)));
 
 COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';
 
@@ -3156,6 +3484,8 @@ COMMENT ON COLUMN pushfleet.credential.facts IS 'What may be known of it: projec
 
 COMMENT ON COLUMN pushfleet.credential.state IS '0 ok, 1 paused';
 
+COMMENT ON COLUMN pushfleet.credential.last_success_at IS 'The last that answer_minute held when it was cleared; the view pushfleet_report.credentials knows the newest.';
+
 COMMENT ON COLUMN pushfleet.credential.revision IS 'Raised when it opens again: workers then read its file anew.';
 
 COMMENT ON COLUMN pushfleet.credential.fault_fingerprint IS 'Half a SHA-256 of the file that proved useless; stays until another one works or an operator resumes.';
@@ -3218,6 +3548,38 @@ CREATE TABLE pushfleet.duty (
 )
 WITH (fillfactor='20');
 
+CREATE TABLE pushfleet.event_first (
+    run_id bigint NOT NULL,
+    number bigint NOT NULL,
+    kind smallint NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE pushfleet.event_seen (
+    app_id bigint NOT NULL,
+    event_id uuid NOT NULL,
+    received_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE pushfleet.event_tally (
+    hour timestamp with time zone NOT NULL,
+    run_id bigint NOT NULL,
+    events bigint NOT NULL,
+    notifications bigint NOT NULL,
+    kind smallint NOT NULL,
+    slot smallint NOT NULL,
+    CONSTRAINT event_tally_kind CHECK (((kind >= 1) AND (kind <= 5)))
+)
+WITH (fillfactor='50');
+
+COMMENT ON COLUMN pushfleet.event_tally.hour IS 'When it happened, as the device says.';
+
+COMMENT ON COLUMN pushfleet.event_tally.notifications IS 'Without further events of one kind on one notification.';
+
+COMMENT ON COLUMN pushfleet.event_tally.kind IS '1 delivered on the device, 2 shown, 3 opened, 4 action, 5 dismissed';
+
 CREATE TABLE pushfleet.idempotency_key (
     app_id bigint NOT NULL,
     key_hash bytea NOT NULL,
@@ -3227,6 +3589,29 @@ CREATE TABLE pushfleet.idempotency_key (
 );
 
 COMMENT ON TABLE pushfleet.idempotency_key IS 'Kept for seven days. A second caller waits for the first one''s transaction.';
+
+CREATE TABLE pushfleet.intake_key (
+    id bigint NOT NULL,
+    app_id bigint NOT NULL,
+    hash bytea NOT NULL,
+    label text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT intake_key_hash CHECK ((octet_length(hash) = 32))
+);
+
+COMMENT ON COLUMN pushfleet.intake_key.hash IS 'SHA-256 of the key, which holds 256 random bits.';
+
+COMMENT ON COLUMN pushfleet.intake_key.label IS 'The key''s first characters, to tell it from others.';
+
+ALTER TABLE pushfleet.intake_key ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.intake_key_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE pushfleet.job (
     batch_id bigint NOT NULL,
@@ -3501,6 +3886,26 @@ COMMENT ON COLUMN pushfleet.tally.asked IS 'The subscriber''s language as it was
 
 COMMENT ON COLUMN pushfleet.tally.served IS 'The variant of the message that was sent, as its author spelled it.';
 
+CREATE TABLE pushfleet.tally_day (
+    day date NOT NULL,
+    app_id bigint NOT NULL,
+    n bigint NOT NULL,
+    transport smallint NOT NULL,
+    outcome smallint NOT NULL
+)
+WITH (fillfactor='50');
+
+COMMENT ON TABLE pushfleet.tally_day IS 'By UTC day.';
+
+CREATE TABLE pushfleet.tally_hour (
+    hour timestamp with time zone NOT NULL,
+    app_id bigint NOT NULL,
+    n bigint NOT NULL,
+    transport smallint NOT NULL,
+    outcome smallint NOT NULL
+)
+WITH (fillfactor='50');
+
 CREATE TABLE pushfleet.tally_latency (
     hour timestamp with time zone NOT NULL,
     run_id bigint NOT NULL,
@@ -3695,8 +4100,23 @@ ALTER TABLE ONLY pushfleet.credential
 ALTER TABLE ONLY pushfleet.duty
     ADD CONSTRAINT duty_pkey PRIMARY KEY (name, slot);
 
+ALTER TABLE ONLY pushfleet.event_first
+    ADD CONSTRAINT event_first_pkey PRIMARY KEY (run_id, number, kind);
+
+ALTER TABLE ONLY pushfleet.event_seen
+    ADD CONSTRAINT event_seen_pkey PRIMARY KEY (app_id, event_id);
+
+ALTER TABLE ONLY pushfleet.event_tally
+    ADD CONSTRAINT event_tally_pkey PRIMARY KEY (run_id, hour, kind, slot);
+
 ALTER TABLE ONLY pushfleet.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (app_id, key_hash);
+
+ALTER TABLE ONLY pushfleet.intake_key
+    ADD CONSTRAINT intake_key_hash_key UNIQUE (hash);
+
+ALTER TABLE ONLY pushfleet.intake_key
+    ADD CONSTRAINT intake_key_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pushfleet.lane_clock
     ADD CONSTRAINT lane_clock_pkey PRIMARY KEY (shard, lane);
@@ -3755,6 +4175,12 @@ ALTER TABLE pushfleet.subscriber
 ALTER TABLE ONLY pushfleet.subscriber
     ADD CONSTRAINT subscriber_pkey PRIMARY KEY (shard, id);
 
+ALTER TABLE ONLY pushfleet.tally_day
+    ADD CONSTRAINT tally_day_pkey PRIMARY KEY (day, app_id, transport, outcome);
+
+ALTER TABLE ONLY pushfleet.tally_hour
+    ADD CONSTRAINT tally_hour_pkey PRIMARY KEY (hour, app_id, transport, outcome);
+
 ALTER TABLE ONLY pushfleet.tally_latency
     ADD CONSTRAINT tally_latency_pkey PRIMARY KEY (run_id, hour, route_id, kind, class);
 
@@ -3807,7 +4233,15 @@ CREATE INDEX content_version_by_campaign ON pushfleet.content_version USING btre
 
 CREATE INDEX content_version_by_digest ON pushfleet.content_version USING btree (standing_run, digest) WHERE (standing_run IS NOT NULL);
 
+CREATE INDEX event_first_received ON pushfleet.event_first USING brin (received_at) WITH (autosummarize='on');
+
+CREATE INDEX event_seen_received ON pushfleet.event_seen USING brin (received_at) WITH (autosummarize='on');
+
+CREATE INDEX event_tally_by_hour ON pushfleet.event_tally USING btree (hour);
+
 CREATE INDEX idempotency_key_by_age ON pushfleet.idempotency_key USING btree (created_at);
+
+CREATE INDEX intake_key_by_app ON pushfleet.intake_key USING btree (app_id);
 
 CREATE INDEX job_1_batch ON pushfleet.job_1 USING btree (batch_id);
 
@@ -3857,11 +4291,17 @@ CREATE INDEX token_change_open ON pushfleet.token_change USING btree (at) WHERE 
 
 CREATE INDEX token_change_over ON pushfleet.token_change USING btree (verdict_at) WHERE (verdict = ANY (ARRAY[1, 2, 3]));
 
+CREATE INDEX token_tally_hourly ON pushfleet.token_tally USING btree (counted_at) WHERE (EXTRACT(hour FROM (counted_at AT TIME ZONE 'UTC'::text)) <> (0)::numeric);
+
 CREATE UNIQUE INDEX token_wave_open ON pushfleet.token_wave USING btree (credential_id, evidence) WHERE (state = 0);
 
 CREATE TRIGGER campaign_has_target BEFORE INSERT ON pushfleet.campaign FOR EACH ROW EXECUTE FUNCTION pushfleet.make_campaign_target();
 
 CREATE TRIGGER content_version_completes BEFORE INSERT ON pushfleet.content_version FOR EACH ROW EXECUTE FUNCTION pushfleet.complete_content_version();
+
+CREATE TRIGGER tally_inserted AFTER INSERT ON pushfleet.tally REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION pushfleet.sum_tallies();
+
+CREATE TRIGGER tally_updated AFTER UPDATE ON pushfleet.tally REFERENCING OLD TABLE AS stale NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION pushfleet.sum_tallies();
 
 CREATE TRIGGER template_is_immutable BEFORE UPDATE ON pushfleet.template FOR EACH ROW EXECUTE FUNCTION pushfleet.refuse_template_change();
 
@@ -3870,10 +4310,13 @@ GRANT USAGE ON SCHEMA pushfleet TO pushfleet_scheduler;
 GRANT USAGE ON SCHEMA pushfleet TO pushfleet_janitor;
 GRANT USAGE ON SCHEMA pushfleet TO pushfleet_caller;
 GRANT USAGE ON SCHEMA pushfleet TO pushfleet_reporter;
+GRANT USAGE ON SCHEMA pushfleet TO pushfleet_intake;
 
 REVOKE ALL ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.action_problems(value jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.add_sums(hours timestamp with time zone[], runs bigint[], routes bigint[], outcomes smallint[], counts bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.audit(which bigint) FROM PUBLIC;
 
@@ -3931,6 +4374,12 @@ GRANT ALL ON FUNCTION pushfleet.explain(app text, recipient jsonb, which_run big
 REVOKE ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.fold(in_shard smallint, span interval) TO pushfleet_janitor;
 
+REVOKE ALL ON FUNCTION pushfleet.forget_answers(older_than interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.forget_answers(older_than interval) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.forget_events(at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.forget_events(at_most integer) TO pushfleet_intake;
+
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) TO pushfleet_janitor;
 
@@ -3942,6 +4391,15 @@ REVOKE ALL ON FUNCTION pushfleet.image_problems(value jsonb, at text, invalid te
 REVOKE ALL ON FUNCTION pushfleet.installation_problems(installation jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.instant_or_null(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.intake_caller(in_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.intake_caller(in_hash bytea) TO pushfleet_intake;
+
+REVOKE ALL ON FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in_user_id text, in_transport smallint, in_address text, in_environment smallint, in_p256dh text, in_auth text, in_language text, in_time_zone text, in_attributes jsonb, in_tags text[], in_registered_at timestamp with time zone, in_vapid_key text) TO pushfleet_intake;
+
+REVOKE ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) TO pushfleet_intake;
 
 REVOKE ALL ON FUNCTION pushfleet.is_blank(value text) FROM PUBLIC;
 
@@ -4008,6 +4466,9 @@ REVOKE ALL ON FUNCTION pushfleet.pointer_step(key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.presentation_problems(presentation jsonb, at text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) TO pushfleet_intake;
+
 REVOKE ALL ON FUNCTION pushfleet.refresh_time_zones() FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.refresh_time_zones() TO pushfleet_scheduler;
 
@@ -4048,6 +4509,8 @@ REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy sma
 REVOKE ALL ON FUNCTION pushfleet.stop(which bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.stopped(which bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.sum_tallies() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.summarize_day(parent text, day date) FROM PUBLIC;
 
@@ -4234,6 +4697,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.lane_clock TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_janitor;
+GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_intake;
 
 GRANT SELECT ON TABLE pushfleet.rate_second TO pushfleet_worker;
 GRANT DELETE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
