@@ -1,5 +1,6 @@
 """profile: where the CPU of a whole campaign goes: by component and thread, by function (perf), by statement
 (pg_stat_statements); and the queue's alone by statement."""
+import collections
 import os
 import re
 import shutil
@@ -14,8 +15,9 @@ from queue_bench import drain
 SETTINGS = ["shared_preload_libraries = 'pg_stat_statements'"]
 WORKERS = 2
 FREQUENCY = 499
-# Functions and statements below this share of their component are left out.
+# Functions and statements below this share of their component are left out, and what too few samples say.
 LEAST_PERCENT = 1.5
+LEAST_SAMPLES = 100
 
 
 def bench(server, report, options, directory):
@@ -56,11 +58,16 @@ def profile(server, report, directory, kind, count):
     total = sum(spent.values())
     for name, value in spent.items():
         report.figure("profile", case, name, [value], "us/push", "the whole", [value / total])
+    found = samples(path)
     for part, pids in parts.items():
-        for sort, words in (("comm", "thread"), ("dso", "library"), ("symbol", "function")):
-            for percent, name in samples(path, pids, sort):
-                report.figure("profile", f"{case}, {part} by {words}", name, [spent[part] * percent / 100], "us/push", part,
-                              [percent / 100])
+        own = [sample for sample in found if sample[1] in pids]
+        if len(own) < LEAST_SAMPLES:
+            continue
+        for place, words in ((0, "thread"), (3, "library"), (2, "function")):
+            for name, times in collections.Counter(sample[place] for sample in own).most_common(12):
+                if times * 100 >= len(own) * LEAST_PERCENT:
+                    report.figure("profile", f"{case}, {part} by {words}", readable(name)[:70],
+                                  [spent[part] * times / len(own)], "us/push", part, [times / len(own)])
     say_statements(server, report, case, "profile", count)
 
 
@@ -82,17 +89,22 @@ ORDER BY 2 DESC
 """
 
 
-def samples(path, pids, sort):
-    """Share of the component's samples, and what it is."""
-    text = run(["perf", "report", "-i", path, "--stdio", "-g", "none", "--no-children", "--sort", sort, "--pid",
-                ",".join(str(each) for each in pids), "--percentage", "relative", "--percent-limit", str(LEAST_PERCENT)])
-    found = re.findall(r"^\s*([\d.]+)%\s+(.+?)\s*$", text, re.MULTILINE)
-    return [(float(percent), readable(name)[:70]) for percent, name in found]
+def samples(path):
+    """Thread's name, process, function and library of each. perf's own report mixes processes up when it filters them."""
+    text = run(["perf", "script", "-i", path, "-F", "comm,pid,ip,sym,dso"])
+    found = []
+    for line in text.splitlines():
+        parts = re.match(r"\s*(.+?)\s+(\d+)\s+[0-9a-f]+\s+(.*?)\s*\((.*)\)$", line)
+        if parts:
+            thread, process, function, library = parts.groups()
+            kernel = library.startswith("[kernel")
+            name = "kernel" if kernel else os.path.basename(library)
+            found.append((thread, int(process), f"kernel: {function}" if kernel else function, name))
+    return found
 
 
 def readable(name):
     """Swift's names as they are written."""
-    mangled = re.search(r"\$s\S+", name)
-    if not mangled or not shutil.which("swift"):
-        return re.sub(r"(\s+-)+$", "", name)
-    return "[.] " + run(["swift", "demangle", "--simplified", "--compact", mangled.group(0)]).strip()
+    if not name.startswith("$s") or not shutil.which("swift"):
+        return name
+    return run(["swift", "demangle", "--simplified", "--compact", name]).strip()

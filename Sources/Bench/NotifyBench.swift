@@ -15,7 +15,8 @@ struct NotifyBench: AsyncParsableCommand {
     @Flag(help: "Prepare no statements.") var unprepared = false
     @Option(help: "Subscribers 1 to this number get them, in random order.") var subscribers: Int
     @Option(help: "Calls.") var count = 500
-    @Option(help: "Mean pause before a call in milliseconds; each is random, up to twice this. 0 = none.") var interval = 0
+    @Option(help: "Mean pause before a call in milliseconds; each is random, up to twice this. 0 = none.")
+    var interval = 0
     @Option(help: "Callers at a time.") var callers = 1
 
     private static let message = #"{"content": {"en": {"title": "Hi", "body": "Your ferry waits."}, "_default": "en"}}"#

@@ -24,7 +24,8 @@ struct TransportBench: AsyncParsableCommand {
     @Option(help: "FCM: https://host:port.") var endpoint: String?
     @Option(help: "Campaign file.") var campaign: String
     @Option(help: "CA bundle to trust.") var caFile: String
-    @Option(help: "A line each: address, and for Web Push after tabs p256dh and auth. Used in turn.") var addresses: String
+    @Option(help: "A line each: address, and for Web Push after tabs p256dh and auth. Used in turn.")
+    var addresses: String
     @Option(help: "Messages.") var requests = 100_000
     @Option(help: "Connections.") var connections = 4
     @Option(help: "Requests in flight on each.") var streams = 250

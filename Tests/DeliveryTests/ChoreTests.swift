@@ -34,10 +34,11 @@ import Threading
         #expect(flushes[first...last].allSatisfy { $0 })
     }
 
-    @Test(arguments: [
-        .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(1))), .answered(.credential(.fcmPermissionDenied)),
-        .answered(.config(.fcmUnexpectedStatus)), .answered(.delivered(messageID: "m")),
-    ] as [SendResult.Fate])
+    @Test(
+        arguments: [
+            .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(1))), .answered(.credential(.fcmPermissionDenied)),
+            .answered(.config(.fcmUnexpectedStatus)), .answered(.delivered(messageID: "m")),
+        ] as [SendResult.Fate])
     func `no flush waits for what the fleet is told of a route, a credential or an address`(
         fate: SendResult.Fate
     ) async throws {

@@ -101,31 +101,6 @@ import Testing
         }
     }
 
-    @Test func `a run that is refused for one subscriber after the other pauses itself, says why, and can go on`()
-        async throws
-    {
-        try await ProviderProcess.run { provider in
-            try await Site.run(on: provider, subscribers: 400) { site in
-                try await provider.setFaults("bad=100%")
-                let run = try await site.createCampaign()
-                _ = try site.start(
-                    roles: "scheduler,worker,janitor",
-                    ["--refusals-in-a-row", "20", "--connections", "1", "--streams", "10"])
-                try await until("it pauses itself") { try await site.progress(of: run).status == .paused }
-                let (report, status) = try await site.pushfleet(["report", "run", "\(run)"])
-                #expect(status == .done && report.output.contains("it paused itself"), "\(report.output)")
-                #expect(report.output.contains("subscribers in a row were refused"))
-                try await provider.setFaults("none")
-                #expect(try await site.pushfleet(["campaign", "resume", "\(run)"]).1 == .done)
-                try await site.untilSettled(run)
-                try await site.expectSound(run, "refused")
-                let accounting = try await site.progress(of: run).accounting
-                #expect(accounting.failed >= 20 && accounting.failed < 200)
-                #expect(accounting.failed + accounting.delivered == 400)
-            }
-        }
-    }
-
     @Test func `one process with all roles drains and ends`() async throws {
         try await ProviderProcess.run { provider in
             try await Site.run(on: provider, subscribers: 200) { site in

@@ -75,7 +75,8 @@ import Testing
         }
     }
 
-    @Test func `while the database is away a process lives and is not ready, and is ready again after it`() async throws {
+    @Test func `while the database is away a process lives and is not ready, and is ready again after it`() async throws
+    {
         try await Self.withSending { _, site, relay, _, _ in
             for role in ["worker", "scheduler", "janitor"] {
                 let process = try site.start(roles: role, Child.listening)

@@ -31,7 +31,8 @@ import Testing
 
     private static func most(_ rate: Double) -> Int { Int((rate * 1.05).rounded(.down)) + 1 }
 
-    private static func expectRate(_ rate: Int, of run: Run.ID, _ site: Site, _ provider: ProviderProcess) async throws {
+    private static func expectRate(_ rate: Int, of run: Run.ID, _ site: Site, _ provider: ProviderProcess) async throws
+    {
         try await site.untilSettled(run)
         try await site.expectSound(run, "throttled")
         let times = try await times(of: run, provider)

@@ -42,15 +42,16 @@ struct Watch {
         let pools = services.compactMap { $0 as? PostgresClient }
         let wasReady = Locked(false)
         let unready: @Sendable () -> [String] = {
-            pools.allSatisfy(\.isReady) ? [] : ["database"]
+            guard pools.allSatisfy(\.isReady) else { return ["database"] }
+            wasReady.withLock { $0 = true }
+            return []
         }
         let health = HealthPort(
             registry: registry, unready: unready,
             isStarted: {
-                wasReady.withLock { known in
-                    known = known || unready().isEmpty
-                    return known
-                }
+                // Whichever probe saw it ready: an outage later does not make it unstarted.
+                _ = unready()
+                return wasReady.withLock { $0 }
             })
         let connections = ConnectionGauges(
             registry: registry, pools: pools, hosts: services.compactMap { $0 as? TransportHost })
