@@ -28,6 +28,8 @@ final class HeldBatch {
     var isLive = true
     /// When the statement was asked for that last said so: its claim, or a flush that named it.
     var confirmedAt: ContinuousClock.Instant
+    /// By ordinal, those that a cap or quiet hours hold back.
+    var withheld: [Int16: Withheld] = [:]
     /// A rate holds: each job needs a slot.
     var isPaced: Bool
     /// First job that was not begun yet.

@@ -89,7 +89,8 @@ extension Worker {
         return taken
     }
 
-    /// What needs no request: erased, inactive, expired, or moved to another route since expansion (late binding).
+    /// What needs no request: erased, inactive, expired, moved to another route since expansion (late binding), or held
+    /// back by a cap or quiet hours.
     private func settledBeforeSending(_ job: PushJob, of batch: HeldBatch, now: Instant) -> Flush.Item? {
         func item(_ outcome: Outcome?, _ reason: Reason) -> Flush.Item {
             Flush.Item(
@@ -110,7 +111,7 @@ extension Worker {
         guard recipient.transport == batch.route.transport, recipient.service == batch.route.service else {
             return moved(recipient, of: batch, item(nil, .none))
         }
-        return nil
+        return batch.withheld[job.ordinal].map { withhold(item(.skipped, $0.reason), until: $0.wait) }
     }
 
     /// A subscriber that now has another way out leaves for the retry table, uncharged, and is cut again under it.

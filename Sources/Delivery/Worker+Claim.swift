@@ -137,6 +137,10 @@ extension Worker {
         let messages = BatchMessages(standard: claimed.contentVersion, entries: entries)
         let jobs = try await store.jobs(of: claimed, attributes: messages.names)
         let otherRoutes = try await otherRoutes(of: jobs, than: route)
+        let withheld = claimed.terms.isLimited ? try await store.reserve(claimed, worker: identity) : [:]
+        if let wait = Self.deferral(of: jobs, withheld) {
+            return await giveBack(claimed, begun: 0, notBefore: wait)
+        }
         // Lost meanwhile, as a pulse learned.
         guard let opened = opening.removeValue(forKey: claimed.id) else { return }
         lastNumber &+= 1
@@ -145,6 +149,7 @@ extension Worker {
             transport: transport, messages: messages, now: clock.now)
         batch.confirmedAt = opened.confirmedAt
         batch.isLive = opened.isLive
+        batch.withheld = withheld
         held[batch.number] = batch
         // Single notifications go before campaigns.
         order.insert(batch.number, at: claimed.isCollected ? 0 : order.endIndex)

@@ -36,6 +36,7 @@ package struct Janitor: Service {
             loops.addTask { await every(configuration.sweepTick, "sweep") { try await sweep() } }
             loops.addTask { await every(configuration.tokenTick, "tokens") { try await judgeTokens() } }
             loops.addTask { await every(configuration.clearTick, "clearing") { try await clear() } }
+            loops.addTask { await forgetFrequencies() }
         }
         logger.info("janitor stopped")
     }
@@ -80,6 +81,15 @@ package struct Janitor: Service {
         if cleared > 0 { logger.info("retired subscribers deleted", metadata: ["subscribers": "\(cleared)"]) }
     }
 
+    /// Walks over the users under a cap, a page at a time, again and again: where it is need not outlive the process.
+    private func forgetFrequencies() async {
+        var place = FrequencyPlace.start
+        await every(configuration.frequencyTick, "frequencies") {
+            let next = try await store.forgetFrequencies(after: place, limit: configuration.frequencyPage)
+            place = next ?? .start
+        }
+    }
+
     private func judgeTokens() async throws {
         let judgement = try await store.judgeTokens(hold: configuration.tokenHold)
         for wave in judgement.newWaves {
@@ -110,6 +120,9 @@ package struct JanitorConfiguration: Sendable {
     package var clearTick: Duration = .seconds(60)
     package var forgetRatesAfter: Duration = .seconds(300)
     package var forgetAfter: Duration = .seconds(3600)
+    package var frequencyTick: Duration = .seconds(10)
+    /// Users under a cap that one look covers: ten million within three hours.
+    package var frequencyPage: Int32 = 10_000
     package var tokenTick: Duration = .seconds(2)
     /// How long an address whose provider calls it dead is held before it is retired; longer than a wave takes to show.
     package var tokenHold: Duration = .seconds(600)

@@ -16,6 +16,7 @@ final class ScriptedStore: BatchStore {
         /// First word on each ordinal; later ones change nothing.
         var recorded: [Batch.ID: [Int16: Flush.Item]] = [:]
         var jobs: [Batch.ID: [PushJob]] = [:]
+        var withheld: [Int16: Withheld] = [:]
         var flushes: [Flush] = []
         var handBacks: [HandBack] = []
         var pauses: [Reason] = []
@@ -81,6 +82,10 @@ final class ScriptedStore: BatchStore {
 
     func jobs(of batch: ClaimedBatch, attributes names: [String]) async throws -> [PushJob] {
         state.withLock { $0.jobs[batch.id] ?? [] }
+    }
+
+    func reserve(_ batch: ClaimedBatch, worker: WorkerID) async throws -> [Int16: Withheld] {
+        state.withLock { $0.withheld }
     }
 
     func flush(_ flush: Flush, worker: WorkerID, lease: Duration) async throws -> [Flush.State] {

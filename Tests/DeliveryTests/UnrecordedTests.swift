@@ -77,6 +77,8 @@ private final class RefusingStore: BatchStore {
             expiresAt: Instant(microseconds: .max), policy: .retry, announceWindow: 3)
     }
 
+    func reserve(_ batch: ClaimedBatch, worker: WorkerID) -> [Int16: Withheld] { [:] }
+
     func jobs(of batch: ClaimedBatch, attributes names: [String]) -> [PushJob] {
         (0..<3).map { ordinal in
             PushJob(

@@ -63,6 +63,16 @@ import Testing
             arguments: ["subscriber", "import", "--app", "ferry", "FOLDER/none.csv"],
             names: ["file: ", "none.csv cannot be read"]),
         Case(
+            testDescription: "limits of which none can be read",
+            arguments: [
+                "app", "set", "ferry", "--frequency-cap", "0/1h", "--quiet-hours", "25:00-08:00", "--in-quiet-hours",
+                "wait",
+            ],
+            names: [
+                "frequency-cap: '0/1h' is no cap", "such as 3/24h", "quiet-hours: '25:00-08:00'", "such as 22:00-08:00",
+                "in-quiet-hours: 'wait' is unknown; use defer or skip",
+            ]),
+        Case(
             testDescription: "run that is not there", arguments: ["campaign", "cancel", "999"],
             names: ["run: 999 is over or unknown", "pushfleet campaign list"]),
         Case(

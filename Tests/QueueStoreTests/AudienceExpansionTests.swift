@@ -100,6 +100,28 @@ import Testing
         }
     }
 
+    @Test func `one per user costs a look-up for each subscriber, also where thousands of devices share a user`()
+        async throws
+    {
+        try await QueueFixture.run(subscribers: 20_000) { queue in
+            _ = try await queue.client.query(
+                """
+                UPDATE pushfleet.subscriber
+                SET user_id = CASE WHEN id <= 10000 THEN 'everybody' ELSE 'user-' || id / 4 END,
+                    registered_at = now() - id * interval '1 s'
+                """, deadline: .seconds(60))
+            _ = try await queue.client.query("VACUUM ANALYZE pushfleet.subscriber", deadline: .seconds(60))
+            let run = Run.ID(try await queue.create(queue.campaign(#""delivery": {"perUser": "newest"}"#)).run)
+            let page = ExpandStatement(
+                shard: queue.shard, run: run, pageSize: 20_001, audience: PostgresJSON(#"{"all": true}"#),
+                predicate: "true", onePerUser: true)
+            let plan = try await PlanNode(page.query, queue.client)
+            #expect(plan.pages < 20_000 * 20)
+            // The newest of everybody, and of 2,501 users.
+            #expect(try await queue.accounting(run).pending == 2502)
+        }
+    }
+
     /// Backends are killed in the middle of pages as well as between them, while two schedulers expand.
     @Test func `schedulers that are killed again and again leave the jobs of one uninterrupted expansion`() async throws
     {

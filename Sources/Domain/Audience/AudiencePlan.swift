@@ -26,6 +26,8 @@ package struct AudiencePlan: Sendable, Codable, Equatable {
     package var variants: [Share] = []
     package var skipped: [Share] = []
     package var waves: [Wave] = []
+    /// Of `sent`, those who wait for the end of their quiet hours; nil = nobody.
+    package var deferred: Int64?
     /// What the schedule does where it has to choose.
     package var policies: [String] = []
     package var firstAt: String?
@@ -50,6 +52,8 @@ package struct PlannedGroup: Sendable {
     package var variant: Int
     package var dueAt: Instant
     package var subscribers: Double
+    /// Due at the end of quiet hours.
+    package var isDeferred = false
 
     package init(
         transport: TransportKind, route: Int64, rate: Int64?, language: String?, skip: Reason?, variant: Int,
@@ -83,6 +87,7 @@ extension AudiencePlan {
                 sums.skipped[skip.name, default: 0] += group.subscribers
                 continue
             }
+            if group.isDeferred { sums.deferred += group.subscribers }
             sums.transports[group.transport.name, default: 0] += group.subscribers
             sums.waves[group.dueAt, default: [:]][group.route, default: 0] += group.subscribers
             if let rate = group.rate { sums.rates[group.route] = Double(rate) * campaignShare }
@@ -99,6 +104,7 @@ extension AudiencePlan {
 
     private struct Sums {
         var targeted = 0.0
+        var deferred = 0.0
         var transports: [String: Double] = [:]
         var languages: [String: Double] = [:]
         var variants: [String: Double] = [:]
@@ -116,6 +122,7 @@ extension AudiencePlan {
         let instants = sums.waves.keys.sorted()
         waves = instants.map { Wave(at: $0.rfc3339, subscribers: Self.whole(sums.waves[$0]?.values.reduce(0, +) ?? 0)) }
         sent = transports.reduce(0) { $0 + $1.subscribers }
+        deferred = sums.deferred > 0 ? Self.whole(sums.deferred) : nil
         targeted = sent + skipped.reduce(0) { $0 + $1.subscribers }
         firstAt = instants.first?.rfc3339
         perSecond = runRate.map { Int64($0) }

@@ -98,6 +98,8 @@ package struct BatchTerms: Equatable, Sendable {
     package var runRate: Int?
     package var routeRate: Int?
     package var appRate: Int?
+    /// A cap or quiet hours may hold for some of its jobs: `reserve` before any is begun.
+    package var isLimited = false
 
     package init() {}
 
@@ -156,5 +158,16 @@ package struct Recipient: Sendable {
         self.addressVersion = addressVersion
         self.language = language
         self.values = values
+    }
+}
+
+/// A job that must not be sent now, as its user was disturbed often enough or sleeps.
+package struct Withheld: Equatable, Sendable {
+    package var reason: Reason
+    /// Until it may be sent; nil = it is skipped.
+    package var wait: Duration?
+    package init(reason: Reason, wait: Duration?) {
+        self.reason = reason
+        self.wait = wait
     }
 }

@@ -12,6 +12,9 @@ package protocol BatchStore: FlowStore {
     func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) async throws -> ClaimedBatch?
     /// The unmarked jobs of a claimed batch, by ordinal, with `names` of each recipient's attributes.
     func jobs(of batch: ClaimedBatch, attributes names: [String]) async throws -> [PushJob]
+    /// Those of the batch's unmarked jobs, by ordinal, that a cap or quiet hours hold back; the others have room reserved
+    /// for them. A repeat reserves nothing again.
+    func reserve(_ batch: ClaimedBatch, worker: WorkerID) async throws -> [Int16: Withheld]
     /// Records, announces, renews. A named batch that is missing from the answer is lost: drop it.
     func flush(_ flush: Flush, worker: WorkerID, lease: Duration) async throws -> [Flush.State]
     /// Gives a batch back. `begun`: ordinals below it that are unmarked may have left (0 = none).
@@ -130,7 +133,20 @@ package protocol HousekeepingStore: Sendable {
     func judgeTokens(hold: Duration) async throws -> TokenJudgement
     /// Deletes subscribers that were retired longer ago than `grace`, and evidence as old; how many subscribers.
     func clearTokens(grace: Duration) async throws -> Int
+    /// Forgets users whose cap's window is over, `limit` of them after a place; where to go on, nil = that was the end.
+    func forgetFrequencies(after place: FrequencyPlace, limit: Int32) async throws -> FrequencyPlace?
     /// Clears away the timetables of seconds that are long over.
     func forgetRates(olderThan: Duration) async throws
     func ensureDays() async throws
+}
+
+/// A place in the order in which users under a cap are walked.
+package struct FrequencyPlace: Equatable, Sendable {
+    package var app: Int64
+    package var user: String
+    package static let start = Self(app: 0, user: "")
+    package init(app: Int64, user: String) {
+        self.app = app
+        self.user = user
+    }
 }

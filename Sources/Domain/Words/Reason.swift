@@ -23,6 +23,9 @@ package enum Reason: Int16, CaseIterable, Sendable {
     case holdout = 40
     case noTimeZone = 41
     case hourPast = 42
+    /// Decided by the expansion, and once more before it is sent.
+    case frequencyCap = 43
+    case quietHours = 44
     case notNewest = 45
     // The network's.
     case notSent = 100
@@ -141,6 +144,8 @@ package enum Reason: Int16, CaseIterable, Sendable {
         case .holdout: "holdout"
         case .noTimeZone: "no_time_zone"
         case .hourPast: "hour_past"
+        case .frequencyCap: "frequency_cap"
+        case .quietHours: "quiet_hours"
         case .notNewest: "not_newest"
         case .notSent: "not_sent"
         case .timedOut: "timed_out"

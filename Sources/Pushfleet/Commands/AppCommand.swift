@@ -52,8 +52,15 @@ struct AppList: AsyncParsableCommand {
                     for app in apps { writeOutput(try jsonLine(app)) }
                     return
                 }
-                var table = TextTable(["ID", "NAME", "TIME ZONE", "SUBSCRIBERS"], right: [0, 3])
-                for app in apps { table.add(["\(app.id)", app.name, app.timeZone, grouped(app.subscribers)]) }
+                var table = TextTable(
+                    ["ID", "NAME", "TIME ZONE", "SUBSCRIBERS", "FREQUENCY CAP", "QUIET HOURS"], right: [0, 3])
+                for app in apps {
+                    let hours = app.limits.quietHours.map { "\($0), \(app.limits.inQuietHours)" }
+                    table.add([
+                        "\(app.id)", app.name, app.timeZone, grouped(app.subscribers), app.limits.frequencyCap ?? "-",
+                        hours ?? "-",
+                    ])
+                }
                 writeOutput(table.text)
             }
         }

@@ -122,6 +122,7 @@ struct PlanReport: Encodable {
         for (title, rows) in groups {
             for row in rows { shares.add([title, row.name, grouped(row.subscribers)]) }
         }
+        if let deferred = plan.deferred { shares.add(["deferred", "quiet_hours", grouped(deferred)]) }
         for wave in plan.waves.prefix(50) { shares.add(["wave", wave.at, grouped(wave.subscribers)]) }
         text += shares.text + "\n"
         if plan.waves.count > 50 { text += "and \(plan.waves.count - 50) more waves\n" }

@@ -7,6 +7,7 @@ package struct AppRecord: Sendable, Encodable {
     package let timeZone: String
     /// Active ones, as the planner's statistics and an index count them.
     package let subscribers: Int64
+    package let limits: LimitRecord
 }
 
 extension AdminStore {
@@ -48,8 +49,14 @@ extension AdminStore {
             ) active ON true
             ORDER BY app.name
             """, deadline: .seconds(60))
-        return rows.map {
-            AppRecord(id: $0.int64(0), name: $0.string(1), timeZone: $0.string(2), subscribers: $0.int64(3))
+        var apps: [AppRecord] = []
+        for row in rows {
+            let limits = try await limits(of: App.ID(row.int64(0)))
+            apps.append(
+                AppRecord(
+                    id: row.int64(0), name: row.string(1), timeZone: row.string(2), subscribers: row.int64(3),
+                    limits: limits))
         }
+        return apps
     }
 }

@@ -4,6 +4,7 @@ import Postgres
 /// The views of schema `pushfleet_report` that a report shows.
 package enum ReportView: String, CaseIterable, Sendable {
     case campaigns, runs, outcomes, hourly, daily, latency, retries, tokens, queue, workers, credentials, events
+    case bypasses
     case newlyUnregistered = "newly_unregistered"
 
     /// Which rows, and in which order.
@@ -20,6 +21,7 @@ package enum ReportView: String, CaseIterable, Sendable {
         case .queue: "ORDER BY lane DESC"
         case .workers: "ORDER BY worker"
         case .credentials: "ORDER BY app, credential"
+        case .bypasses: "ORDER BY at DESC, content_version DESC"
         }
     }
 

@@ -28,6 +28,8 @@ extension PostgresQuery {
                 pushfleet.route_rate(
                     route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, now()
                 ) AS route_rate,
+                run.exempt & 1 = 0 AND app.cap_most IS NOT NULL
+                    OR run.exempt & 2 = 0 AND app.quiet_from IS NOT NULL AS is_limited,
                 pair.tag_offset + first.tag AS fair
             FROM unnest(\(pairs.map(\.run.rawValue)), \(pairs.map(\.route.rawValue))) AS named (run_id, route_id)
             JOIN pushfleet.run_route pair
@@ -53,7 +55,7 @@ extension PostgresQuery {
         ),
         pick AS MATERIALIZED (
             SELECT free.id, head.announce_window, head.content_version, head.variant_versions, head.in_doubt, head.lane,
-                head.max_attempts, head.horizon_ms, head.run_rate, head.route_rate, head.app_rate
+                head.max_attempts, head.horizon_ms, head.run_rate, head.route_rate, head.app_rate, head.is_limited
             FROM head
             CROSS JOIN LATERAL (
                 SELECT b.id
@@ -83,7 +85,7 @@ extension PostgresQuery {
         WHERE b.shard = \(shard.rawValue) AND b.id = pick.id
         RETURNING b.id, b.run_id, b.route_id, b.bucket_id, b.epoch, b.size, b.announced, b.marked, b.lapses,
             b.content_version, b.expires_at, pick.in_doubt, pick.announce_window, b.collected > 0, pick.lane,
-            pick.max_attempts, pick.horizon_ms, pick.run_rate, pick.route_rate, pick.app_rate
+            pick.max_attempts, pick.horizon_ms, pick.run_rate, pick.route_rate, pick.app_rate, pick.is_limited
         """
     }
 }
@@ -107,5 +109,6 @@ extension ClaimedBatch {
         terms.runRate = row.int32OrNil(17).map { Int($0) }
         terms.routeRate = row.int32OrNil(18).map { Int($0) }
         terms.appRate = row.int32OrNil(19).map { Int($0) }
+        terms.isLimited = row.bool(20)
     }
 }

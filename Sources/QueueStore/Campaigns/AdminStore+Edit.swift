@@ -102,7 +102,8 @@ extension AdminStore {
             """
             UPDATE pushfleet.run
             SET content_version = \(terms.content.version), variant_versions = \(terms.content.variants),
-                rate = \(terms.file.perSecond.map(Int32.init)), weight = \(Int32(terms.file.weight))
+                rate = \(terms.file.perSecond.map(Int32.init)), weight = \(Int32(terms.file.weight)),
+                quiet_policy = \(terms.file.disturbance.quietHours?.code), exempt = \(terms.exempt)
             WHERE id = \(run.rawValue)
             """)
         guard whole else { return }

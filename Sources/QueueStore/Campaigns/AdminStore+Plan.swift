@@ -40,7 +40,7 @@ extension AdminStore {
         let isSilent = if case .inline(let message)? = file.message { message.silent } else { false }
         var statement = PlanStatement(
             app: app, predicate: try audience.predicate(), policies: file.schedule.policies, bounds: file.variantBounds,
-            onePerUser: file.perUser == .newest, isSilent: isSilent, share: share)
+            onePerUser: file.perUser == .newest, disturbance: file.disturbance, isSilent: isSilent, share: share)
         switch file.schedule {
         case .now: break
         case .at(let instant, _): statement.dueAt = instant
@@ -58,9 +58,27 @@ extension AdminStore {
         let counted = try await client.query(statement.query, deadline: .seconds(300))
         let groups = try counted.map { try PlannedGroup($0, scale: 100 / share) }
         var plan = AudiencePlan(of: groups, for: file)
+        plan.policies += try await limitPolicies(of: file, isSilent: isSilent, app: app)
         plan.exact = share >= 100
         plan.sampled = counted.reduce(0) { $0 + $1.int64(7) }
         return plan
+    }
+
+    /// What the app's cap and quiet hours mean for a campaign; empty where neither is set.
+    private func limitPolicies(of file: CampaignFile, isSilent: Bool, app: App.ID) async throws -> [String] {
+        let limits = try await limits(of: app)
+        func text(_ name: String, _ value: String, _ rule: Bypass.Rule) -> String {
+            if isSilent { return "\(name): none, it shows nothing" }
+            guard let bypass = file.disturbance.bypass, bypass.rules.contains(rule) else { return "\(name): \(value)" }
+            return "\(name): bypassed, \(bypass.reason)"
+        }
+        var policies: [String] = []
+        if let cap = limits.frequencyCap { policies.append(text("frequencyCap", cap, .frequencyCap)) }
+        if let hours = limits.quietHours {
+            let policy = file.disturbance.quietHours?.rawValue ?? limits.inQuietHours
+            policies.append(text("quietHours", "\(hours), \(policy)", .quietHours))
+        }
+        return policies
     }
 
     /// What was planned for a run when it was made; nil = nothing was.
@@ -79,5 +97,6 @@ extension PlannedGroup {
             rate: row.int32OrNil(2).map(Int64.init), language: row.stringOrNil(3),
             skip: skip == 0 ? nil : try stored(skip, "delivery.reason"), variant: Int(row.int32(5)),
             dueAt: Instant(microseconds: row.timestampMicroseconds(6)), subscribers: Double(row.int64(7)) * scale)
+        isDeferred = row.bool(8)
     }
 }

@@ -32,6 +32,8 @@ extension AdminStore {
         shown.schedule = .now
         shown.perSecond = nil
         shown.holdout = 0
+        // A test disturbs those who asked for it, at whatever hour: nothing is bypassed.
+        shown.disturbance.bypass = nil
         if !file.variants.isEmpty {
             guard let chosen = variant.map({ name in file.variants.first { $0.name == name } }) ?? file.variants.first
             else { throw AdminError("variant: the file has none of that name") }

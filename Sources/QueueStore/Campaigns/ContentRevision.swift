@@ -37,7 +37,26 @@ struct ContentRevision {
                     RETURNING id
                     """)[0].int64(0))
         }
+        if let bypass = file.disturbance.bypass {
+            try await record(bypass, of: campaign, number: number, versions: made, on: connection)
+        }
         return ContentRevision(number: number, version: made[0], variants: file.variants.isEmpty ? nil : made)
+    }
+
+    /// Keeps who asked to go past which rules, and why: the campaign's maker, or whoever edits it.
+    private static func record(
+        _ bypass: Bypass, of campaign: Int64, number: Int32, versions: [Int64], on connection: PostgresConnection
+    ) async throws {
+        let rules = bypass.rules.reduce(Int16(0)) { $0 | $1.bit }
+        _ = try await connection.query(
+            """
+            INSERT INTO pushfleet.bypass (app_id, campaign_id, content_version, rules, reason, caller)
+            SELECT campaign.app_id, campaign.id, made.version, \(rules), \(bypass.reason),
+                CASE WHEN \(number) = 1 THEN coalesce(campaign.caller, session_user) ELSE session_user END
+            FROM pushfleet.campaign
+            CROSS JOIN unnest(\(versions)) AS made (version)
+            WHERE campaign.id = \(campaign)
+            """)
     }
 
     /// The newest revision of a campaign.
@@ -57,5 +76,15 @@ struct ContentRevision {
         guard let first = rows.first else { throw AdminError("campaign: \(campaign) says nothing") }
         return ContentRevision(
             number: first.int32(1), version: first.int64(0), variants: first.bool(2) ? rows.map { $0.int64(0) } : nil)
+    }
+}
+
+extension Bypass.Rule {
+    /// As `run.exempt` and `bypass.rules` say it.
+    var bit: Int16 {
+        switch self {
+        case .frequencyCap: 1
+        case .quietHours: 2
+        }
     }
 }

@@ -57,6 +57,20 @@ struct RunTerms {
         return Run.ID(run)
     }
 
+    /// Which rules do not hold: `run.exempt`.
+    var exempt: PostgresFragment {
+        """
+        CASE
+            WHEN \(isTest || file.target != nil) THEN 3
+            ELSE (
+                SELECT pushfleet.exempt_rules(said.message, said.delivery)
+                FROM pushfleet.content_version said
+                WHERE said.id = \(content.version)
+            )
+        END
+        """
+    }
+
     private func insertion(_ occurrenceAt: Instant, _ times: Times) -> PostgresQuery {
         let delivery = file.delivery
         let policies = file.schedule.policies
@@ -65,7 +79,7 @@ struct RunTerms {
             INSERT INTO pushfleet.run (
                 app_id, campaign_id, occurrence_at, weight, in_doubt, announce_window, rate, content_version,
                 variant_versions, variant_bounds, due_at, local_at, zone_rules, missing_zone, past_local, expand_at,
-                audience, audience_as_of, ttl, one_per_user, is_test, plan
+                audience, audience_as_of, ttl, one_per_user, is_test, plan, quiet_policy, exempt
             )
             VALUES (
                 \(app.rawValue), \(campaign), \(occurrenceAt.timestamp), \(Int32(file.weight)),
@@ -75,7 +89,7 @@ struct RunTerms {
                 \(times.zoneRules), \(policies.missingZone.code), \(policies.pastLocal.code),
                 coalesce(\(times.expandAt?.timestamp), 'infinity'), \(PostgresJSON(audience.json.text)),
                 \(times.audienceAsOf.timestamp), \(ttl), \(file.perUser == .newest && !isTest), \(isTest),
-                \(plan)
+                \(plan), \(file.disturbance.quietHours?.code), \(exempt)
             )
             ON CONFLICT (campaign_id, occurrence_at) DO NOTHING
             RETURNING id

@@ -130,7 +130,7 @@ extension PostgresQuery {
             run.max_attempts, (extract(epoch FROM run.retry_horizon) * 1000)::bigint, run.rate,
             pushfleet.route_rate(
                 route.rate, route.ramp, route.ramp_since, route.slow_rate, route.slow_until, now()),
-            app.rate, cut.versions
+            app.rate, app.cap_most IS NOT NULL OR app.quiet_from IS NOT NULL, cut.versions
         FROM made
         JOIN cut ON cut.batch_id = made.id
         JOIN pushfleet.run ON run.id = made.run_id

@@ -36,7 +36,7 @@ package struct PostgresLaneStore: LaneStore {
         return try rows.map { row in
             CollectedBatch(
                 batch: try ClaimedBatch(row, shard: shard),
-                contentVersions: row.int64Array(20).map { ContentVersion.ID($0) })
+                contentVersions: row.int64Array(21).map { ContentVersion.ID($0) })
         }
     }
 }

@@ -7,6 +7,7 @@ import Postgres
 /// - Subscribers are gathered into arrays, one for each way out and due instant, so that 50,000 rows are walked once to be
 ///   read and once to be written, and are neither sorted nor joined.
 /// - A batch's size is counted from the job rows that were written, targeted from the page's selection: two countings.
+/// - Who would be disturbed in quiet hours is due at their end, so that a night's audience waits in batches of its own.
 /// - A pair that has nothing to claim becomes active with the page, at its lane's present.
 /// - A page reads so many subscribers, however few of them belong to the audience, and moves the cursor past them all.
 /// - The audience that was compiled is compared with the run's, so that an edit in between is not missed.
@@ -50,6 +51,8 @@ struct ExpandStatement {
                     FROM pushfleet.content_version
                     WHERE content_version.id = run.content_version
                 ), false) AS is_silent,
+                CASE WHEN run.exempt & 2 = 0 THEN app.quiet_from END AS quiet_from, app.quiet_until,
+                coalesce(run.quiet_policy, app.quiet_policy) AS quiet_policy, app.time_zone AS app_zone,
                 app.shards, CASE run.missing_zone WHEN 0 THEN app.time_zone END AS fallback_zone,
                 (SELECT max(bucket.id) FROM pushfleet.bucket WHERE bucket.sealed_at IS NULL) AS bucket_id,
                 coalesce((
@@ -68,7 +71,7 @@ struct ExpandStatement {
                 array_agg(read.id) FILTER (WHERE read.matched) AS ids, count(*)::int AS n, max(read.id) AS last_id
             FROM (
                 SELECT s.id, s.transport, s.service, s.state > 2 AS is_out,
-                    CASE WHEN this.local_at IS NOT NULL THEN s.time_zone END AS time_zone,
+                    CASE WHEN this.local_at IS NOT NULL OR this.quiet_from IS NOT NULL THEN s.time_zone END AS time_zone,
                     CASE WHEN this.variant_bounds IS NOT NULL THEN
                         width_bucket(pushfleet.test_place(this.test_key, s.user_id, s.id), this.variant_bounds)
                     END AS variant,
@@ -92,18 +95,28 @@ struct ExpandStatement {
                 read.matched
         ),
         zone AS MATERIALIZED (
-            SELECT own.time_zone,
-                CASE
-                    WHEN this.local_at IS NULL THEN this.due_at
-                    ELSE pushfleet.wave_at(
-                        this.local_at, own.time_zone, this.fallback_zone, this.past_local, this.expand_at)
-                END AS due_at
-            FROM (SELECT DISTINCT page.time_zone FROM page WHERE page.matched) own
-            CROSS JOIN this
+            -- When each zone is due, and the end of the quiet hours that this falls into.
+            SELECT own.time_zone, own.due_at,
+                CASE WHEN this.quiet_from IS NOT NULL THEN
+                    pushfleet.quiet_end(
+                        greatest(own.due_at, now()), own.time_zone, this.app_zone, this.quiet_from, this.quiet_until)
+                END AS quiet_end
+            FROM this
+            CROSS JOIN LATERAL (
+                SELECT known.time_zone,
+                    CASE
+                        WHEN this.local_at IS NULL THEN this.due_at
+                        ELSE pushfleet.wave_at(
+                            this.local_at, known.time_zone, this.fallback_zone, this.past_local, this.expand_at)
+                    END AS due_at
+                FROM (SELECT DISTINCT page.time_zone FROM page WHERE page.matched) known
+                OFFSET 0
+            ) own
         ),
         way AS (
             -- Each group's route, due instant, or why it is skipped: 1 not active, 7 a silent push, which takes a browser's
-            -- permission away, 2 no route, 41 no time zone, 42 hour past, 45 not the user's newest, 40 held out. Last, so that those held out would have been sent to.
+            -- permission away, 2 no route, 41 no time zone, 42 hour past, 44 quiet hours, 45 not the user's newest, 40 held
+            -- out. Last, so that those held out would have been sent to.
             SELECT coalesce(route.id, 0) AS route_id,
                 CASE
                     WHEN page.is_out THEN 1
@@ -111,11 +124,16 @@ struct ExpandStatement {
                     WHEN route.id IS NULL THEN 2
                     WHEN zone.due_at IS NULL THEN 41
                     WHEN zone.due_at = '-infinity' THEN 42
+                    WHEN zone.quiet_end IS NOT NULL AND this.quiet_policy = 1 THEN 44
                     WHEN page.is_older THEN 45
                     WHEN page.variant = 0 THEN 40
                     ELSE 0
                 END AS skip,
-                CASE WHEN isfinite(zone.due_at) THEN zone.due_at ELSE this.due_at END AS due_at,
+                CASE
+                    WHEN NOT coalesce(isfinite(zone.due_at), false) THEN this.due_at
+                    WHEN this.quiet_policy = 0 THEN coalesce(zone.quiet_end, zone.due_at)
+                    ELSE zone.due_at
+                END AS due_at,
                 CASE WHEN this.variant_versions IS NOT NULL THEN nullif(page.variant, 0) END AS variant,
                 page.ids, page.n
             FROM page

@@ -25,7 +25,7 @@ package struct CampaignFile: Sendable, Equatable {
     /// The share of the audience that gets nothing, 0 ..< 1.
     package var holdout: Double
     package var delivery: DeliveryOptions
-    package var perUser: PerUser
+    package var disturbance: Disturbance
     /// nil only in drafts.
     package var audience: Audience?
     /// A topic or condition in place of subscribers: one request, that FCM fans out. `audience` is `.all` then.
@@ -44,6 +44,18 @@ package struct CampaignFile: Sendable, Equatable {
         package var message: MessageSource?
         package var messageJSON: String
     }
+
+    /// Whom it may disturb, and when.
+    package struct Disturbance: Sendable, Equatable {
+        package var perUser = PerUser.all
+        /// nil = as the app says.
+        package var quietHours: QuietHours.Policy?
+        /// nil = every rule of the app holds.
+        package var bypass: Bypass?
+        package init() {}
+    }
+
+    package var perUser: PerUser { disturbance.perUser }
 
     /// Who of a user's installations gets it.
     package enum PerUser: String, Sendable, CaseIterable {

@@ -1,6 +1,7 @@
 extension CampaignReader {
     private static let deliveryFields = [
-        "ttlSeconds", "collapseKey", "priority", "inDoubt", "perUser", "fcmMode", "analyticsLabel",
+        "ttlSeconds", "collapseKey", "priority", "inDoubt", "perUser", "fcmMode", "analyticsLabel", "quietHours",
+        "bypass",
     ]
 
     private enum Priority: String, CaseIterable { case high, normal }
@@ -10,10 +11,11 @@ extension CampaignReader {
     }
 
     /// Content model §11.5.
-    mutating func delivery(_ file: JSONMembers) -> (DeliveryOptions, CampaignFile.PerUser) {
+    mutating func delivery(_ file: JSONMembers) -> (DeliveryOptions, CampaignFile.Disturbance) {
         var options = DeliveryOptions()
+        var disturbance = CampaignFile.Disturbance()
         guard let members = problems.object("delivery", of: file, known: Self.deliveryFields) else {
-            return (options, .all)
+            return (options, disturbance)
         }
         options.ttlSeconds = problems.integer("ttlSeconds", of: members, in: 0...2_419_200, else: .deliveryInvalid)
         options.collapseKey = collapseKey(members)
@@ -24,7 +26,10 @@ extension CampaignReader {
         options.fcmMode = problems.word("fcmMode", of: members, else: .deliveryInvalid)
         options.analyticsLabel = analyticsLabel(members)
         let perUser: CampaignFile.PerUser? = problems.word("perUser", of: members, else: .deliveryInvalid)
-        return (options, perUser ?? .all)
+        disturbance.perUser = perUser ?? .all
+        disturbance.quietHours = problems.word("quietHours", of: members, else: .deliveryInvalid)
+        disturbance.bypass = bypass(members)
+        return (options, disturbance)
     }
 
     private mutating func analyticsLabel(_ members: JSONMembers) -> String? {

@@ -21,7 +21,7 @@ struct CampaignReader {
         guard let file = problems.object(value, at: .root, known: Self.known) else {
             throw ContentProblems(problems.sorted)
         }
-        let (delivery, perUser) = delivery(file)
+        let (delivery, disturbance) = delivery(file)
         target = target(file)
         let audience = target == nil ? audience(file) : .all
         reachable = target == nil ? audience?.transports ?? Set(TransportKind.allCases) : [.fcm]
@@ -32,7 +32,7 @@ struct CampaignReader {
         let campaign = CampaignFile(
             app: label("app", of: file), name: label("name", of: file), idempotencyKey: idempotencyKey(file),
             message: message, messageJSON: file["message"]?.text, variants: variants, holdout: holdout,
-            delivery: delivery, perUser: perUser, audience: audience, target: target, schedule: schedule(file),
+            delivery: delivery, disturbance: disturbance, audience: audience, target: target, schedule: schedule(file),
             perSecond: perSecond(file), weight: weight(file))
         try problems.throwIfAny()
         return campaign

@@ -1,0 +1,43 @@
+DROP VIEW pushfleet_report.bypasses;
+DO $do$
+DECLARE
+    changed text := pg_get_functiondef('pushfleet.explain'::regproc);
+    part text[];
+BEGIN
+    FOREACH part SLICE 1 IN ARRAY ARRAY[
+        [$old$            s.language, s.time_zone, s.address_version, a.cap_most, a.cap_window,
+            pushfleet.quiet_end(now(), s.time_zone, a.time_zone, a.quiet_from, a.quiet_until) AS quiet_until,
+            CASE WHEN a.cap_most IS NOT NULL THEN coalesce('u:' || s.user_id, 's:' || s.id) END AS user_key
+        FROM pushfleet.app a$old$, $new$            s.language, s.time_zone, s.address_version
+        FROM pushfleet.app a$new$],
+        [$old$                    ELSE 'open'
+                END,
+                'quiet_until', who.quiet_until,
+                'frequency_cap', CASE WHEN who.cap_most IS NOT NULL THEN jsonb_build_object(
+                    'most', who.cap_most, 'window', who.cap_window, 'taken', taken.n,
+                    -- When the next is possible; left out = now.
+                    'room_at', taken.room_at)
+                END)) AS detail
+        FROM who
+        LEFT JOIN LATERAL (
+            SELECT count(*) AS n,
+                CASE WHEN count(*) >= who.cap_most
+                    THEN (array_agg(hit.at ORDER BY hit.at DESC))[who.cap_most] + who.cap_window
+                END AS room_at
+            FROM pushfleet.frequency f
+            CROSS JOIN LATERAL unnest(f.hit_at) AS hit (at)
+            WHERE f.app_id = the_app AND f.user_key = who.user_key AND hit.at > now() - who.cap_window
+        ) taken ON true
+$old$, $new$                    ELSE 'open'
+                END)) AS detail
+        FROM who
+$new$]
+    ] LOOP
+        IF strpos(changed, part[1]) = 0 THEN
+            RAISE EXCEPTION 'explain() is not the function that this migration knows';
+        END IF;
+        changed := replace(changed, part[1], part[2]);
+    END LOOP;
+    EXECUTE changed;
+END
+$do$;
