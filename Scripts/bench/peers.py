@@ -4,7 +4,9 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
+import tempfile
 
 import audience
 import send
@@ -45,17 +47,24 @@ def environment(report):
     """The Python of a virtual environment with the peers, made once; by the newest Python that there is: some want it."""
     python = os.path.join(PLACE, "bin", "python")
     stamp = os.path.join(PLACE, "requirements.txt")
-    with open(REQUIREMENTS, encoding="utf-8") as file:
-        wanted = file.read()
-    if not os.path.exists(stamp) or open(stamp, encoding="utf-8").read() != wanted:
+    wanted = contents(REQUIREMENTS)
+    if contents(stamp) != wanted:
         report.note("peers: installing them from PyPI into .build/bench/env")
-        subprocess.run([newest_python(), "-m", "venv", "--clear", PLACE], check=True)
+        run([newest_python(), "-m", "venv", "--clear", PLACE])
         run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS])
-        with open(stamp, "w", encoding="utf-8") as file:
-            file.write(wanted)
+        # Last, so that what broke off is begun anew.
+        shutil.copy(REQUIREMENTS, stamp)
     report.note("peers: " + run([python, "--version"]).strip() + "; "
                 + ", ".join(line for line in wanted.splitlines() if line and line[0] != "#"))
     return python
+
+
+def contents(path):
+    """None if there is no such file."""
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def newest_python():
@@ -73,19 +82,22 @@ def peer(python, script, *arguments):
 
 def workers(commands):
     """Runs them beside each other to their end; the last line that each printed, as JSON."""
-    running = [subprocess.Popen(each, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for each in commands]
+    errors = tempfile.TemporaryFile("w+", encoding="utf-8")
+    running = [subprocess.Popen(each, stdout=subprocess.PIPE, stderr=errors, text=True) for each in commands]
     figures = []
     try:
         for each in running:
             # The line itself, not the end of the pipe: what such a process leaves behind may hold that open.
             line = each.stdout.readline()
             if not line:
-                raise RuntimeError((each.stderr.read().strip().splitlines() or ["it ended without a word"])[-1])
+                errors.seek(0)
+                raise RuntimeError((errors.read().strip().splitlines() or ["it ended without a word"])[-1])
             figures.append(json.loads(line))
     finally:
         for each in running:
             each.kill()
             each.wait()
+        errors.close()
     return figures
 
 

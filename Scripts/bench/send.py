@@ -48,7 +48,10 @@ def send(provider, directory, kind, count, *more):
 
 
 def encryption(provider, report, options, directory, count):
-    environment = peers.environment(report)
+    try:
+        environment = peers.environment(report)
+    except RuntimeError as reason:
+        return peers.could_not(report, "http_ece", reason)
     _, key, secret, _ = audience.address("webpush", 1, provider.url)
     addresses = os.path.join(directory, "browser.tsv")
     audience.write(addresses, "webpush", 1, provider.url)

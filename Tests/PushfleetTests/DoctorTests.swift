@@ -95,7 +95,8 @@ import Testing
     @Test func `A schema that is behind, edited or too new is wrong`() {
         func state(_ state: MigrationStatus.State, lowest: Int = 1) -> Finding.State {
             FleetCheck.schema([
-                MigrationStatus(number: 1, name: "a", state: state, lowestBinary: lowest, appliedAt: nil)
+                MigrationStatus(
+                    number: 1, name: "a", state: state, lowestBinary: lowest, appliedAt: nil, isSafeWithWorkers: nil)
             ]).state
         }
         #expect(state(.applied) == .ok)

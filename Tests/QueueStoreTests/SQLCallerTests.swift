@@ -33,12 +33,12 @@ import Testing
         }
     }
 
-    @Test func `the page's examples give what it shows, to a login that has nothing else`() async throws {
+    @Test func `the page's examples give what it shows, to a login with nothing else`() async throws {
         try await TemporaryDatabase.run { database in
             let process = Process()
             let output = Pipe()
-            process.executableURL = URL(filePath: #filePath).appending(path: "../../../Scripts/lib/sql-api-page")
-                .standardized
+            let script = URL(filePath: #filePath).appending(path: "../../../Scripts/lib/sql-api-page")
+            process.executableURL = script.standardized
             process.arguments = [database.directURL, "--check"]
             process.standardOutput = output
             try process.run()

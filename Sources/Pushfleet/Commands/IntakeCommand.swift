@@ -77,7 +77,8 @@ struct IntakeCommand: AsyncParsableCommand {
         logger.info("listening", metadata: ["host": "\(httpHost)", "port": "\(server.port)"])
         let inner: [any Service] = [client, EventSweeper(store: store, logger: logger)]
         // Beside the gate: while the database is awaited, calls are answered 503.
-        var services: [any Service] = [SchemaGate(client: client, services: inner, logger: logger), server]
+        let gate = SchemaGate(database: database.configuration, client: client, services: inner, logger: logger)
+        var services: [any Service] = [gate, server]
         if let watchPort {
             let watching = try watch.server(host: watchHost, port: UInt16(watchPort), of: inner)
             logger.info("watched", metadata: ["host": "\(watchHost)", "port": "\(watching.port)"])

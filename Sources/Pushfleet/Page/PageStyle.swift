@@ -13,8 +13,8 @@ enum PageStyle {
         .tile span { display: block; line-height: 1.25; margin-bottom: .15rem; }
         table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
         th { text-align: left; font-weight: 600; }
-        .figures { font-size: .82rem; }
-        .figures th, .figures td { padding: .3rem .45rem; border-bottom: 1px solid #e6e9ef; }
+        .figures { font-size: .78rem; }
+        .figures th, .figures td { padding: .3rem .35rem; border-bottom: 1px solid #e6e9ef; }
         .figures thead th { color: #596273; vertical-align: bottom; }
         .figures thead th { hyphens: auto; }
         .when { white-space: nowrap; }

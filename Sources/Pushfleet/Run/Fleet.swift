@@ -31,7 +31,7 @@ struct Fleet {
             services += [pool, scheduler(pool, hints, logger)]
         }
         if roles.contains("worker") { services += try worker(database, watch, logger) }
-        var outer: [any Service] = [SchemaGate(client: control, services: services, logger: logger)]
+        var outer: [any Service] = [SchemaGate(database: database, client: control, services: services, logger: logger)]
         if let port = options.httpPort {
             // Before the gate: it answers while the database is awaited, and until the last role has ended.
             let server = try watch.server(host: options.httpHost, port: UInt16(port), of: services)

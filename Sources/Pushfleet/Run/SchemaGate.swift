@@ -5,9 +5,11 @@ import Schema
 import ServiceLifecycle
 
 /// Runs services once the database is there and its schema fits, so that a process that starts during an outage starts in
-/// earnest when it ends. Until then it is alive and not ready, and a signal ends it at once.
+/// earnest when it ends. Until then it is alive and not ready, and a signal ends it
+/// within seconds.
 struct SchemaGate: Service {
-    /// Asks.
+    let database: PostgresConfiguration
+    /// Asks, once the database is there.
     let client: PostgresClient
     /// In the order in which they start.
     let services: [any Service]
@@ -25,6 +27,7 @@ struct SchemaGate: Service {
         while !Task.isShuttingDownGracefully {
             try Task.checkCancellation()
             do {
+                try await requireReachable()
                 try await SchemaCheck.require(client, logger: logger)
                 return !Task.isShuttingDownGracefully
             } catch {
@@ -37,5 +40,12 @@ struct SchemaGate: Service {
             }
         }
         return false
+    }
+
+    /// The pool's own calls wait out an outage. Here each try ends soon: the log speaks, and a signal is obeyed.
+    private func requireReachable() async throws {
+        let connection = PostgresConnection(database, logger: logger)
+        try await connection.connect(deadline: .seconds(3))
+        await connection.close()
     }
 }
