@@ -109,7 +109,7 @@ import Testing
         "SELECT count(*) FROM pushfleet.template", "SELECT count(*) FROM pushfleet.app_caller",
         "SELECT count(*) FROM pushfleet.idempotency_key", "SELECT count(*) FROM pushfleet.campaign",
         "SELECT count(*) FROM pushfleet.segment", "SELECT count(*) FROM pushfleet.token_wave",
-        "SELECT user_id FROM pushfleet.subscriber", "SELECT external_id FROM pushfleet.subscriber",
+        "SELECT external_id FROM pushfleet.subscriber",
         "SELECT tags FROM pushfleet.subscriber", "SELECT audience FROM pushfleet.run",
         "SELECT outcome FROM pushfleet.delivery", "UPDATE pushfleet.run SET status = 3",
         "UPDATE pushfleet.subscriber SET address = 'x'", "UPDATE pushfleet.credential SET file = 'x'",
