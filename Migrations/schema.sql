@@ -358,8 +358,8 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
     UNION ALL
     SELECT '/options/' || o.key,
         CASE WHEN o.key IN (
-            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'fcmMode', 'analyticsLabel', 'idempotencyKey',
-            'notBefore'
+            'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'fcmMode', 'analyticsLabel', 'quietHours', 'bypass',
+            'idempotencyKey', 'notBefore'
         ) THEN 'delivery_invalid' ELSE 'unknown_field' END,
         CASE o.key
             WHEN 'ttlSeconds' THEN 'must be a whole number from 0 to 2419200'
@@ -368,10 +368,13 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
             WHEN 'inDoubt' THEN 'must be "retry" or "assume_sent"'
             WHEN 'fcmMode' THEN 'must be "data" or "notification"'
             WHEN 'analyticsLabel' THEN 'must be 1 to 50 letters, digits, -, _, ., ~ and %'
+            WHEN 'quietHours' THEN 'must be "defer" or "skip"'
+            WHEN 'bypass' THEN 'must be {"rules": ["frequency_cap", "quiet_hours"], "reason": "…"}: one rule or both, and '
+                '1 to 200 bytes of reason'
             WHEN 'idempotencyKey' THEN 'must be 1 to 255 characters of text'
             WHEN 'notBefore' THEN 'must be an instant within 28 days, such as "2026-12-24T09:00:00Z"'
             ELSE 'is not known; known are ttlSeconds, collapseKey, priority, inDoubt, fcmMode, analyticsLabel, '
-                'idempotencyKey, notBefore'
+                'quietHours, bypass, idempotencyKey, notBefore'
         END
     FROM jsonb_each(CASE jsonb_typeof(options) WHEN 'object' THEN options ELSE '{}' END) o
     WHERE NOT coalesce(CASE o.key
@@ -384,6 +387,8 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
         WHEN 'inDoubt' THEN o.value IN ('"retry"', '"assume_sent"')
         WHEN 'fcmMode' THEN o.value IN ('"data"', '"notification"')
         WHEN 'analyticsLabel' THEN jsonb_typeof(o.value) = 'string' AND o.value #>> '{}' ~ '^[A-Za-z0-9_.~%-]{1,50}$'
+        WHEN 'quietHours' THEN o.value IN ('"defer"', '"skip"')
+        WHEN 'bypass' THEN pushfleet.is_bypass(o.value)
         WHEN 'idempotencyKey' THEN jsonb_typeof(o.value) = 'string' AND char_length(o.value #>> '{}') BETWEEN 1 AND 255
         WHEN 'notBefore' THEN jsonb_typeof(o.value) = 'string' AND pushfleet.instant_or_null(o.value #>> '{}')
             BETWEEN clock_timestamp() - interval '1 day' AND clock_timestamp() + interval '28 days'
@@ -615,6 +620,16 @@ CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
     CROSS JOIN generate_series(0, 1) ahead
 $$;
 
+CREATE FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) RETURNS smallint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT CASE
+        WHEN message -> 'silent' = 'true' THEN 3
+        ELSE coalesce(delivery #> '{bypass,rules}' ? 'frequency_cap', false)::int
+            + coalesce(delivery #> '{bypass,rules}' ? 'quiet_hours', false)::int * 2
+    END::smallint
+$$;
+
 CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -661,7 +676,9 @@ BEGIN
     RETURN QUERY
     WITH who AS MATERIALIZED (
         SELECT s.shard, s.id, s.transport, s.service, s.state, s.evidence, s.state_since, s.registered_at, s.seen_at,
-            s.language, s.time_zone, s.address_version
+            s.language, s.time_zone, s.address_version, a.cap_most, a.cap_window,
+            pushfleet.quiet_end(now(), s.time_zone, a.time_zone, a.quiet_from, a.quiet_until) AS quiet_until,
+            CASE WHEN a.cap_most IS NOT NULL THEN coalesce('u:' || s.user_id, 's:' || s.id) END AS user_key
         FROM pushfleet.app a
         JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
         WHERE a.id = the_app
@@ -697,8 +714,23 @@ BEGIN
                     WHEN route.state = 1 THEN 'paused'
                     WHEN route.state = 2 THEN 'closed'
                     ELSE 'open'
+                END,
+                'quiet_until', who.quiet_until,
+                'frequency_cap', CASE WHEN who.cap_most IS NOT NULL THEN jsonb_build_object(
+                    'most', who.cap_most, 'window', who.cap_window, 'taken', taken.n,
+                    -- When the next is possible; left out = now.
+                    'room_at', taken.room_at)
                 END)) AS detail
         FROM who
+        LEFT JOIN LATERAL (
+            SELECT count(*) AS n,
+                CASE WHEN count(*) >= who.cap_most
+                    THEN (array_agg(hit.at ORDER BY hit.at DESC))[who.cap_most] + who.cap_window
+                END AS room_at
+            FROM pushfleet.frequency f
+            CROSS JOIN LATERAL unnest(f.hit_at) AS hit (at)
+            WHERE f.app_id = the_app AND f.user_key = who.user_key AND hit.at > now() - who.cap_window
+        ) taken ON true
         LEFT JOIN pushfleet.route
             ON route.app_id = the_app AND route.transport = who.transport AND route.service = who.service
         UNION ALL
@@ -946,6 +978,47 @@ CREATE FUNCTION pushfleet.forget_events(at_most integer) RETURNS bigint
         WHERE t.hour < (SELECT now() - r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
     )
     SELECT greatest((SELECT count(*) FROM cleared), (SELECT count(*) FROM unmarked))
+$$;
+
+CREATE FUNCTION pushfleet.forget_frequencies(after_app bigint, after_user text, at_most integer) RETURNS TABLE(next_app bigint, next_user text, forgotten integer)
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    WITH page AS MATERIALIZED (
+        SELECT f.app_id, f.user_key
+        FROM pushfleet.frequency f
+        WHERE (f.app_id, f.user_key) > (after_app, after_user)
+        ORDER BY f.app_id, f.user_key
+        LIMIT at_most
+    ),
+    gone AS (
+        -- Looks at the row as it is once it is locked.
+        DELETE FROM pushfleet.frequency f
+        USING page
+        LEFT JOIN pushfleet.app ON app.id = page.app_id
+        WHERE f.app_id = page.app_id
+            AND f.user_key = page.user_key
+            AND NOT EXISTS (
+                SELECT
+                FROM unnest(f.hit_at) AS hit (at)
+                WHERE hit.at > now() - coalesce(app.cap_window, interval '31 days')
+            )
+        RETURNING 1
+    ),
+    old AS (
+        DELETE FROM pushfleet.bypass
+        WHERE bypass.at < now() - (SELECT r.keep FROM pushfleet.retention r WHERE r.what = 'tally')
+    ),
+    last AS (
+        SELECT page.app_id, page.user_key
+        FROM page
+        WHERE (SELECT count(*) FROM page) = at_most
+        ORDER BY page.app_id DESC, page.user_key DESC
+        LIMIT 1
+    )
+    SELECT last.app_id, last.user_key, (SELECT count(*)::int FROM gone)
+    FROM (VALUES (1)) one
+    LEFT JOIN last ON true
 $$;
 
 CREATE FUNCTION pushfleet.forget_notifications(at_most integer) RETURNS integer
@@ -1334,6 +1407,22 @@ CREATE FUNCTION pushfleet.is_blank(value text) RETURNS boolean
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT btrim(value, pushfleet.white_space()) = ''
+$$;
+
+CREATE FUNCTION pushfleet.is_bypass(bypass jsonb) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+    SELECT jsonb_typeof(bypass) = 'object'
+        AND bypass - '{rules,reason}'::text[] = '{}'
+        AND coalesce(
+            bypass -> 'rules' IN (
+                '["frequency_cap"]', '["quiet_hours"]', '["frequency_cap", "quiet_hours"]',
+                '["quiet_hours", "frequency_cap"]'
+            ), false)
+        AND coalesce(
+            jsonb_typeof(bypass -> 'reason') = 'string' AND NOT pushfleet.is_blank(bypass ->> 'reason')
+                AND octet_length(bypass ->> 'reason') <= 200, false)
 $$;
 
 CREATE FUNCTION pushfleet.is_header_value(name text, value text) RETURNS boolean
@@ -1796,6 +1885,9 @@ DECLARE
     policy smallint := CASE WHEN options ->> 'inDoubt' = 'assume_sent' THEN 1 ELSE 0 END;
     the_run bigint;
     version bigint;
+    said jsonb;
+    delivery CONSTANT jsonb := options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[];
+    rules smallint;
 BEGIN
     SELECT jsonb_agg(
         jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
@@ -1840,11 +1932,24 @@ BEGIN
 
     due := greatest(clock_timestamp(), pushfleet.instant_or_null(options ->> 'notBefore'));
     the_run := pushfleet.standing_run(the_app, (due AT TIME ZONE 'UTC')::date, policy);
-    version := pushfleet.keep_message(
-        the_run, pushfleet.resolve_message(the_app, message),
-        options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[]);
+    said := pushfleet.resolve_message(the_app, message);
+    version := pushfleet.keep_message(the_run, said, delivery);
+    rules := pushfleet.exempt_rules(said, delivery);
+    -- Looked for first, so that no row grows with the calls, and no caller waits for another over it.
+    IF options ? 'bypass' AND NOT EXISTS (
+        SELECT FROM pushfleet.bypass b WHERE b.content_version = version AND b.caller = session_user
+    ) THEN
+        INSERT INTO pushfleet.bypass (app_id, run_id, content_version, rules, reason)
+        VALUES (the_app, the_run, version, pushfleet.exempt_rules('{}', delivery), options #>> '{bypass,reason}');
+    END IF;
     WITH target AS (
-        SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place
+        SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place,
+            -- What would be skipped is so by the worker, who records it.
+            CASE
+                WHEN a.quiet_from IS NOT NULL AND rules & 2 = 0
+                    AND coalesce(options ->> 'quietHours' = 'defer', a.quiet_policy = 0)
+                THEN pushfleet.quiet_end(due, s.time_zone, a.time_zone, a.quiet_from, a.quiet_until)
+            END AS quiet_end
         FROM pushfleet.app a
         JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
         WHERE a.id = the_app
@@ -1862,8 +1967,9 @@ BEGIN
                 WHEN 1 THEN result
                 ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
             END,
-            the_run, target.id, version, due,
-            due + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
+            the_run, target.id, version, coalesce(target.quiet_end, due),
+            coalesce(target.quiet_end, due)
+                + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
         FROM target
         RETURNING id
     )
@@ -2084,6 +2190,39 @@ BEGIN
         END;
 END
 $_$;
+
+CREATE FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+    known text := coalesce((SELECT z.name FROM pushfleet.time_zone z WHERE z.key = lower(zone)), fallback);
+    shown date;
+    ends timestamptz;
+BEGIN
+    IF quiet_from IS NULL OR instant IS NULL OR NOT isfinite(instant) THEN
+        RETURN NULL;
+    END IF;
+    BEGIN
+        shown := pushfleet.local_time(instant, known)::date;
+    EXCEPTION WHEN invalid_parameter_value THEN
+        known := fallback;
+        shown := pushfleet.local_time(instant, known)::date;
+    END;
+    -- The day before for those over midnight, the day after for clocks that go back over it.
+    FOR ahead IN -1 .. 1 LOOP
+        IF pushfleet.local_instant(shown + ahead + quiet_from, known) <= instant THEN
+            ends := pushfleet.local_instant(
+                shown + ahead + CASE WHEN quiet_until > quiet_from THEN 0 ELSE 1 END + quiet_until, known);
+            IF instant < ends THEN
+                RETURN ends;
+            END IF;
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END
+$$;
 
 CREATE FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) RETURNS smallint[]
     LANGUAGE sql SECURITY DEFINER
@@ -3108,12 +3247,16 @@ CREATE TABLE pushfleet.run (
     variant_bounds double precision[],
     variant_versions bigint[],
     one_per_user boolean DEFAULT false NOT NULL,
+    exempt smallint DEFAULT 0 NOT NULL,
+    quiet_policy smallint,
     CONSTRAINT run_announce_window CHECK ((announce_window > 0)),
     CONSTRAINT run_batch_size CHECK (((batch_size >= 1) AND (batch_size <= 5000))),
+    CONSTRAINT run_exempt CHECK (((exempt >= 0) AND (exempt <= 3))),
     CONSTRAINT run_in_doubt CHECK ((in_doubt = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_lane CHECK ((lane = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_missing_zone CHECK ((missing_zone = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_past_local CHECK ((past_local = ANY (ARRAY[0, 1, 2]))),
+    CONSTRAINT run_quiet_policy CHECK ((quiet_policy = ANY (ARRAY[0, 1]))),
     CONSTRAINT run_rate CHECK ((rate > 0)),
     CONSTRAINT run_retry_horizon CHECK ((retry_horizon > '00:00:00'::interval)),
     CONSTRAINT run_status CHECK ((status = ANY (ARRAY[1, 2, 3, 4]))),
@@ -3160,6 +3303,10 @@ COMMENT ON COLUMN pushfleet.run.variant_bounds IS 'Who gets which variant: the p
 COMMENT ON COLUMN pushfleet.run.variant_versions IS 'What each variant says, by its place; in place of content_version.';
 
 COMMENT ON COLUMN pushfleet.run.one_per_user IS 'Of a user''s devices in the audience that can be sent to, the one that registered last.';
+
+COMMENT ON COLUMN pushfleet.run.exempt IS 'Bits: 1 no frequency cap holds, 2 no quiet hours do: it bypasses them, is a test, shows nothing, or goes to a topic. Of a standing run each message says so itself.';
+
+COMMENT ON COLUMN pushfleet.run.quiet_policy IS 'As app.quiet_policy, for this run; NULL = as the app says.';
 
 CREATE TABLE pushfleet.run_progress (
     shard smallint NOT NULL,
@@ -3297,8 +3444,16 @@ CREATE TABLE pushfleet.app (
     rate integer,
     paused_at timestamp with time zone,
     fcm_mode smallint DEFAULT 0 NOT NULL,
+    cap_most integer,
+    cap_window interval,
+    quiet_from time without time zone,
+    quiet_until time without time zone,
+    quiet_policy smallint DEFAULT 0 NOT NULL,
+    CONSTRAINT app_cap CHECK ((((cap_most IS NULL) = (cap_window IS NULL)) AND ((cap_most >= 1) AND (cap_most <= 1000)) AND ((cap_window >= '00:01:00'::interval) AND (cap_window <= '31 days'::interval)))),
     CONSTRAINT app_fcm_mode CHECK ((fcm_mode = ANY (ARRAY[0, 1]))),
     CONSTRAINT app_has_shards CHECK ((cardinality(shards) > 0)),
+    CONSTRAINT app_quiet_hours CHECK ((((quiet_from IS NULL) = (quiet_until IS NULL)) AND (quiet_from <> quiet_until))),
+    CONSTRAINT app_quiet_policy CHECK ((quiet_policy = ANY (ARRAY[0, 1]))),
     CONSTRAINT app_rate CHECK ((rate > 0))
 );
 
@@ -3311,6 +3466,12 @@ COMMENT ON COLUMN pushfleet.app.rate IS 'Requests a second through all of its ro
 COMMENT ON COLUMN pushfleet.app.paused_at IS 'Nothing of the app is claimed or begun while this is set.';
 
 COMMENT ON COLUMN pushfleet.app.fcm_mode IS '0 data messages, drawn by the SDK in the app; 1 notification messages, drawn by FCM';
+
+COMMENT ON COLUMN pushfleet.app.cap_most IS 'No user gets more than this many within cap_window, across campaigns and devices. NULL = no cap.';
+
+COMMENT ON COLUMN pushfleet.app.quiet_from IS 'From this wall time in the subscriber''s zone until quiet_until nothing is sent; over midnight if that is earlier.';
+
+COMMENT ON COLUMN pushfleet.app.quiet_policy IS 'What would come in quiet hours: 0 defer to their end, 1 skip';
 
 CREATE TABLE pushfleet.app_caller (
     app_id bigint NOT NULL,
@@ -3365,6 +3526,34 @@ ALTER TABLE pushfleet.bucket ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE pushfleet.bypass (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    app_id bigint NOT NULL,
+    campaign_id bigint,
+    run_id bigint,
+    content_version bigint NOT NULL,
+    rules smallint NOT NULL,
+    reason text NOT NULL,
+    caller name DEFAULT SESSION_USER NOT NULL,
+    CONSTRAINT bypass_rules CHECK (((rules >= 1) AND (rules <= 3)))
+);
+
+COMMENT ON TABLE pushfleet.bypass IS 'A row for each content version, caller and reason. Single notifications that say the same on one day share one.';
+
+COMMENT ON COLUMN pushfleet.bypass.run_id IS 'The standing run of single notifications; NULL = a campaign''s.';
+
+COMMENT ON COLUMN pushfleet.bypass.rules IS 'Bits: 1 frequency_cap, 2 quiet_hours';
+
+ALTER TABLE pushfleet.bypass ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pushfleet.bypass_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE pushfleet.campaign (
     id bigint NOT NULL,
     app_id bigint NOT NULL,
@@ -3376,7 +3565,8 @@ CREATE TABLE pushfleet.campaign (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     target_id bigint,
     next_at timestamp with time zone,
-    problems jsonb
+    problems jsonb,
+    caller name DEFAULT SESSION_USER
 );
 
 COMMENT ON COLUMN pushfleet.campaign.body_hash IS 'SHA-256 of the body: the same key with another body is refused.';
@@ -3388,6 +3578,8 @@ COMMENT ON COLUMN pushfleet.campaign.target_id IS 'The one row of subscriber tha
 COMMENT ON COLUMN pushfleet.campaign.next_at IS 'Recurring campaigns: the occurrence that has no run yet. NULL = none.';
 
 COMMENT ON COLUMN pushfleet.campaign.problems IS 'Why it was refused: pointer, code and message of everything wrong.';
+
+COMMENT ON COLUMN pushfleet.campaign.caller IS 'The role that made it; NULL = made before this was kept.';
 
 ALTER TABLE pushfleet.campaign ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME pushfleet.campaign_id_seq
@@ -3579,6 +3771,23 @@ COMMENT ON COLUMN pushfleet.event_tally.hour IS 'When it happened, as the device
 COMMENT ON COLUMN pushfleet.event_tally.notifications IS 'Without further events of one kind on one notification.';
 
 COMMENT ON COLUMN pushfleet.event_tally.kind IS '1 delivered on the device, 2 shown, 3 opened, 4 action, 5 dismissed';
+
+CREATE TABLE pushfleet.frequency (
+    app_id bigint NOT NULL,
+    user_key text NOT NULL COLLATE pg_catalog."C",
+    hits bigint[] NOT NULL,
+    hit_at timestamp with time zone[] NOT NULL,
+    CONSTRAINT frequency_pairs CHECK ((cardinality(hits) = cardinality(hit_at)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+
+COMMENT ON TABLE pushfleet.frequency IS 'What was reserved for each user under a cap. Its rows are locked in the order of the key, in a statement that locks nothing else.';
+
+COMMENT ON COLUMN pushfleet.frequency.user_key IS 'u: and the user_id, or s: and the id of a subscriber without one.';
+
+COMMENT ON COLUMN pushfleet.frequency.hits IS 'The run; of a single notification its id, negative. One for all of the user''s devices and all attempts.';
+
+COMMENT ON COLUMN pushfleet.frequency.hit_at IS 'When each of hits was reserved last. -infinity = it was refused when the row was made.';
 
 CREATE TABLE pushfleet.idempotency_key (
     app_id bigint NOT NULL,
@@ -4079,6 +4288,9 @@ ALTER TABLE ONLY pushfleet.batch
 ALTER TABLE ONLY pushfleet.bucket
     ADD CONSTRAINT bucket_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY pushfleet.bypass
+    ADD CONSTRAINT bypass_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY pushfleet.campaign
     ADD CONSTRAINT campaign_app_id_idempotency_key_key UNIQUE (app_id, idempotency_key);
 
@@ -4108,6 +4320,9 @@ ALTER TABLE ONLY pushfleet.event_seen
 
 ALTER TABLE ONLY pushfleet.event_tally
     ADD CONSTRAINT event_tally_pkey PRIMARY KEY (run_id, hour, kind, slot);
+
+ALTER TABLE ONLY pushfleet.frequency
+    ADD CONSTRAINT frequency_pkey PRIMARY KEY (app_id, user_key);
 
 ALTER TABLE ONLY pushfleet.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (app_id, key_hash);
@@ -4225,6 +4440,10 @@ CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id
 
 CREATE INDEX batch_scheduled ON pushfleet.batch USING btree (shard, due_at) WHERE (state = 5);
 
+CREATE INDEX bypass_by_age ON pushfleet.bypass USING btree (at);
+
+CREATE INDEX bypass_by_version ON pushfleet.bypass USING btree (content_version);
+
 CREATE INDEX campaign_next ON pushfleet.campaign USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (state = 1));
 
 CREATE INDEX campaign_waiting ON pushfleet.campaign USING btree (id) WHERE (state = 0);
@@ -4251,6 +4470,8 @@ CREATE INDEX notification_due ON pushfleet.notification USING btree (shard, due_
 
 CREATE INDEX notification_sibling_by_run ON pushfleet.notification_sibling USING btree (run_id);
 
+CREATE INDEX notification_sibling_by_sibling ON pushfleet.notification_sibling USING btree (sibling_id);
+
 CREATE INDEX retry_by_pair ON pushfleet.retry USING btree (shard, run_id, route_id, due_at);
 
 CREATE INDEX retry_expiring ON pushfleet.retry USING btree (shard, expires_at);
@@ -4275,7 +4496,7 @@ CREATE INDEX run_total_unaudited ON pushfleet.run_total USING btree (run_id) WHE
 
 CREATE INDEX subscriber_by_app ON pushfleet.subscriber USING btree (shard, app_id, id);
 
-CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id) WHERE (user_id IS NOT NULL);
+CREATE INDEX subscriber_by_user ON pushfleet.subscriber USING btree (shard, app_id, user_id, registered_at, id) WHERE (user_id IS NOT NULL);
 
 CREATE UNIQUE INDEX subscriber_external ON pushfleet.subscriber USING btree (shard, app_id, external_id);
 
@@ -4364,6 +4585,10 @@ GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_worker;
 GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_scheduler;
 GRANT ALL ON FUNCTION pushfleet.ensure_standing_runs() TO pushfleet_janitor;
 
+REVOKE ALL ON FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) TO pushfleet_worker;
+GRANT ALL ON FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) TO pushfleet_scheduler;
+
 REVOKE ALL ON FUNCTION pushfleet.expired_days() FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.expired_days() TO pushfleet_janitor;
 
@@ -4379,6 +4604,9 @@ GRANT ALL ON FUNCTION pushfleet.forget_answers(older_than interval) TO pushfleet
 
 REVOKE ALL ON FUNCTION pushfleet.forget_events(at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.forget_events(at_most integer) TO pushfleet_intake;
+
+REVOKE ALL ON FUNCTION pushfleet.forget_frequencies(after_app bigint, after_user text, at_most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.forget_frequencies(after_app bigint, after_user text, at_most integer) TO pushfleet_janitor;
 
 REVOKE ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.forget_notifications(at_most integer) TO pushfleet_janitor;
@@ -4402,6 +4630,8 @@ REVOKE ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id
 GRANT ALL ON FUNCTION pushfleet.intake_unregister(in_app bigint, in_external_id text) TO pushfleet_intake;
 
 REVOKE ALL ON FUNCTION pushfleet.is_blank(value text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.is_bypass(bypass jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.is_header_value(name text, value text) FROM PUBLIC;
 
@@ -4465,6 +4695,10 @@ REVOKE ALL ON FUNCTION pushfleet.placeholders(value text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pushfleet.pointer_step(key text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.presentation_problems(presentation jsonb, at text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) TO pushfleet_worker;
+GRANT ALL ON FUNCTION pushfleet.quiet_end(instant timestamp with time zone, zone text, fallback text, quiet_from time without time zone, quiet_until time without time zone) TO pushfleet_scheduler;
 
 REVOKE ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.record_events(in_app bigint, in_ids uuid[], in_runs bigint[], in_numbers bigint[], in_kinds smallint[], in_at timestamp with time zone[]) TO pushfleet_intake;
@@ -4564,6 +4798,7 @@ GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_worker;
 GRANT SELECT(lane) ON TABLE pushfleet.run TO pushfleet_janitor;
 
 GRANT SELECT(standing) ON TABLE pushfleet.run TO pushfleet_janitor;
+GRANT SELECT(standing) ON TABLE pushfleet.run TO pushfleet_worker;
 
 GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_worker;
 GRANT SELECT(in_doubt) ON TABLE pushfleet.run TO pushfleet_janitor;
@@ -4588,6 +4823,10 @@ GRANT SELECT(closed_at),UPDATE(closed_at) ON TABLE pushfleet.run TO pushfleet_ja
 GRANT SELECT(retry_horizon) ON TABLE pushfleet.run TO pushfleet_worker;
 
 GRANT SELECT(variant_versions) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(exempt) ON TABLE pushfleet.run TO pushfleet_worker;
+
+GRANT SELECT(quiet_policy) ON TABLE pushfleet.run TO pushfleet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_progress TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_janitor;
@@ -4619,6 +4858,8 @@ GRANT USAGE ON SEQUENCE pushfleet.batch_id_seq TO pushfleet_janitor;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.bucket TO pushfleet_janitor;
+
+GRANT INSERT ON TABLE pushfleet.bypass TO pushfleet_scheduler;
 
 GRANT SELECT ON TABLE pushfleet.campaign TO pushfleet_scheduler;
 
@@ -4681,6 +4922,17 @@ GRANT UPDATE(holder) ON TABLE pushfleet.duty TO pushfleet_worker;
 
 GRANT UPDATE(held_until) ON TABLE pushfleet.duty TO pushfleet_worker;
 
+GRANT SELECT,INSERT ON TABLE pushfleet.frequency TO pushfleet_worker;
+
+GRANT SELECT(app_id) ON TABLE pushfleet.frequency TO pushfleet_scheduler;
+
+GRANT SELECT(user_key) ON TABLE pushfleet.frequency TO pushfleet_scheduler;
+
+GRANT UPDATE(hits) ON TABLE pushfleet.frequency TO pushfleet_worker;
+
+GRANT UPDATE(hit_at) ON TABLE pushfleet.frequency TO pushfleet_worker;
+GRANT SELECT(hit_at) ON TABLE pushfleet.frequency TO pushfleet_scheduler;
+
 GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_worker;
 GRANT INSERT ON TABLE pushfleet.job TO pushfleet_scheduler;
 GRANT SELECT,INSERT ON TABLE pushfleet.job TO pushfleet_janitor;
@@ -4698,6 +4950,10 @@ GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_janitor;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_intake;
+
+GRANT SELECT(notification_id) ON TABLE pushfleet.notification_sibling TO pushfleet_worker;
+
+GRANT SELECT(sibling_id) ON TABLE pushfleet.notification_sibling TO pushfleet_worker;
 
 GRANT SELECT ON TABLE pushfleet.rate_second TO pushfleet_worker;
 GRANT DELETE ON TABLE pushfleet.rate_second TO pushfleet_janitor;
@@ -4784,6 +5040,7 @@ GRANT SELECT(seen_at) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
 GRANT SELECT(external_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
 
 GRANT SELECT(user_id) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(user_id) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
 GRANT SELECT(address) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
@@ -4795,6 +5052,7 @@ GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 GRANT SELECT(language) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
 
 GRANT SELECT(time_zone) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
+GRANT SELECT(time_zone) ON TABLE pushfleet.subscriber TO pushfleet_worker;
 
 GRANT SELECT(tags) ON TABLE pushfleet.subscriber TO pushfleet_scheduler;
 

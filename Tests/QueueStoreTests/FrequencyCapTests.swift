@@ -203,10 +203,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#""message": {"silent": true, "data": {"a": "b"}}"#, #"{"all": true}"#),
-        (nil, #"{"topic": "news"}"#),
-    ] as [(String?, String)])
+    @Test(
+        arguments: [
+            (#""message": {"silent": true, "data": {"a": "b"}}"#, #"{"all": true}"#),
+            (nil, #"{"topic": "news"}"#),
+        ] as [(String?, String)])
     func `what shows nothing, or goes to a topic, is held to no cap`(message: String?, audience: String) async throws {
         try await QueueFixture.run(subscribers: 3) { queue in
             try await cap(queue, "1/24h")

@@ -224,7 +224,8 @@ import Testing
             #expect(try await queue.accounting(run).delivered == 6)
             #expect(
                 try await queue.count(
-                    "SELECT count(*) FROM pushfleet.retry WHERE due_at > now() + interval '1:59' AND attempts = 0") == 4)
+                    "SELECT count(*) FROM pushfleet.retry WHERE due_at > now() + interval '1:59' AND attempts = 0") == 4
+            )
         }
     }
 
