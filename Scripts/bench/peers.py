@@ -1,10 +1,12 @@
 """peers: what other libraries do on the same PostgreSQL and simulator: queues with empty jobs, senders, and both together
 for the whole job, as a user would build it."""
+import contextlib
 import glob
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -83,7 +85,8 @@ def peer(python, script, *arguments):
 def workers(commands):
     """Runs them beside each other to their end; the last line that each printed, as JSON."""
     errors = tempfile.TemporaryFile("w+", encoding="utf-8")
-    running = [subprocess.Popen(each, stdout=subprocess.PIPE, stderr=errors, text=True) for each in commands]
+    running = [subprocess.Popen(each, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True)
+               for each in commands]
     figures = []
     try:
         for each in running:
@@ -95,7 +98,9 @@ def workers(commands):
             figures.append(json.loads(line))
     finally:
         for each in running:
-            each.kill()
+            # With the processes that it started, which outlive it.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(each.pid, signal.SIGKILL)
             each.wait()
         errors.close()
     return figures

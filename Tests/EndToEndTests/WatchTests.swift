@@ -32,7 +32,9 @@ import Testing
     }
 
     private static func get(_ path: String, _ port: String) async throws -> (status: Int, text: String) {
-        let client = HTTPClient(configuration: HTTPClient.Configuration())
+        var configuration = HTTPClient.Configuration()
+        configuration.allowsPlainText = true
+        let client = HTTPClient(configuration: configuration)
         let answer = try await client.execute(
             HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)"), timeout: .seconds(5),
             logger: TemporaryDatabase.logger)

@@ -62,14 +62,15 @@ class Simulator:
         return self.call("/admin/counts")
 
     def wire(self):
-        """What reached it: run, number, whether it was taken."""
+        """What reached it: run, number, whether it was taken, whether it was answered with a refusal."""
         with open(self.journal, encoding="utf-8") as lines:
             for line in lines:
                 _, _, identity, status, fault = line.rstrip("\n").split("\t")
                 if identity == "-" or fault in UNPROCESSED:
                     continue
                 run, number = identity.split("-")
-                yield run, number, "t" if status == "200" and fault == "-" or fault in ACCEPTED else "f"
+                taken = status == "200" and fault == "-" or fault in ACCEPTED
+                yield run, number, "t" if taken else "f", "f" if taken or status == "0" else "t"
 
     def end(self):
         self.process.terminate()

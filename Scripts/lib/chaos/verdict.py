@@ -5,11 +5,13 @@ import subprocess
 OUTCOMES = ["delivered", "failed", "unregistered", "expired", "cancelled", "skipped", "in_doubt"]
 
 PREPARE = """
-CREATE TABLE public.wire (run_id bigint, number bigint, taken boolean);
+CREATE TABLE public.wire (run_id bigint, number bigint, taken boolean, refused boolean);
 """
 SUM = """
 CREATE TABLE public.reached AS
-SELECT run_id, number, count(*) AS sends, count(*) FILTER (WHERE taken) AS taken FROM public.wire GROUP BY run_id, number;
+SELECT run_id, number, count(*) AS sends, count(*) FILTER (WHERE taken) AS taken,
+    count(*) FILTER (WHERE refused) AS refused
+FROM public.wire GROUP BY run_id, number;
 CREATE TABLE public.fate AS
 SELECT run_id, number, count(*) AS outcomes, min(outcome) AS outcome, max(attempts) AS attempts
 FROM pushfleet.delivery GROUP BY run_id, number;
@@ -30,8 +32,8 @@ FIGURES = {
                          "WHERE outcome = 1 AND coalesce(taken, 0) = 0",
     "sent_without_outcome": "SELECT count(*) FROM public.reached LEFT JOIN public.fate USING (run_id, number) "
                             "WHERE outcomes IS NULL",
-    # Wire sends beyond one per job and attempt.
-    "repeats": "SELECT coalesce(sum(greatest(0, sends - greatest(1, attempts))), 0) FROM public.reached "
+    # Wire sends beyond one per job and attempt; what was answered with a refusal is an attempt of its own, charged or not.
+    "repeats": "SELECT coalesce(sum(greatest(0, sends - greatest(1, attempts, refused + 1))), 0) FROM public.reached "
                "JOIN public.fate USING (run_id, number)",
     "accepted_repeats": "SELECT coalesce(sum(taken - 1), 0) FROM public.reached WHERE taken > 1",
     # Runs whose jobs are not those of one uninterrupted expansion.
