@@ -27,7 +27,7 @@ CLASSIC = {
 
 
 def bench(server, report, options, directory):
-    count = options.size or 200_000
+    count = options.size or 500_000
     cases = [(batch, workers) for batch in (100, 500, 1000) for workers in (1, 2, 4)]
     classic = {}
     for batch, workers in options.choose(cases, lambda each: f"{each[0]}x{each[1]}"):

@@ -13,7 +13,11 @@ extension PostgresScheduleStore {
         let statement = ExpandStatement(
             shard: shard, run: run, pageSize: pageSize, audience: PostgresJSON(stored),
             predicate: try Audience(storedJSON: stored).predicate(), onePerUser: row.bool(1))
-        let rows = try await client.query(statement.query, deadline: .seconds(60))
+        let rows = try await client.withTransaction(deadline: .seconds(60)) { connection in
+            // Compiling so long a statement costs as much as the page that it expands.
+            _ = try await connection.query("SELECT set_config('jit', 'off', true)")
+            return try await connection.query(statement.query, deadline: .seconds(60))
+        }
         checkpoints.reach(.afterPage)
         return rows.first.map { ExpandedPage(targeted: Int($0.int32(0)), complete: $0.bool(1)) }
     }
