@@ -15,6 +15,9 @@ COMMENT ON VIEW pushfleet_report.credentials IS 'Whether each credential works, 
 COMMENT ON COLUMN pushfleet.credential.last_success_at IS NULL;
 DO $$
 BEGIN
+    IF to_regrole('pushfleet_janitor') IS NOT NULL THEN
+        GRANT SELECT ON pushfleet_report.credentials TO pushfleet_janitor;
+    END IF;
     IF to_regrole('pushfleet_reporter') IS NOT NULL THEN
         GRANT SELECT ON pushfleet_report.credentials TO pushfleet_reporter;
     END IF;
