@@ -126,12 +126,13 @@ $$;
 CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
     WITH
     outcomes AS MATERIALIZED (
         SELECT d.shard, d.batch_id, d.outcome, count(*) AS n
         FROM pushfleet.delivery d
-        WHERE d.run_id = which
+        WHERE d.run_id = which AND d.at >= (SELECT run.created_at - interval '1 min' FROM pushfleet.run WHERE run.id = which)
         GROUP BY d.shard, d.batch_id, d.outcome
     ),
     jobs AS MATERIALIZED (
@@ -172,7 +173,7 @@ CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard 
     UNION ALL
     SELECT 'number ' || d.number || ' has several outcomes', min(d.shard), min(d.batch_id), 1, count(*)
     FROM pushfleet.delivery d
-    WHERE d.run_id = which
+    WHERE d.run_id = which AND d.at >= (SELECT run.created_at - interval '1 min' FROM pushfleet.run WHERE run.id = which)
     GROUP BY d.number
     HAVING count(*) > 1
     UNION ALL
