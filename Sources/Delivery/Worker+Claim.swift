@@ -33,6 +33,10 @@ extension Worker {
     private var hasRoom: Bool {
         // Beside a suspect batch nothing else is sent, nor another one held.
         if suspect != nil || opening.values.contains(where: \.claimed.isSuspect) { return false }
+        // While the database records more slowly than providers answer, outcomes wait here: more claims would only add to
+        // them, and make each flush dearer.
+        let unrecorded = held.values.reduce(0) { $0 + $1.unrecorded.count }
+        guard unrecorded < 2 * configuration.largestFlush else { return false }
         let coming = opening.values.reduce(0) { $0 + $1.claimed.size }
         return waiting + coming < configuration.prefetch && held.count + opening.count < configuration.mostBatches
     }
