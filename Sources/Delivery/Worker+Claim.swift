@@ -18,9 +18,12 @@ extension Worker {
                     if let claimed = try await claimFromAnyShard() {
                         misses = 0
                         reads.addTask { await self.read(claimed) }
-                        continue
+                        guard failedReads > 0 else { continue }
+                        // What cannot be read goes back: no reason to claim all there is, only to hand it back.
+                        misses = failedReads
+                    } else {
+                        misses += 1
                     }
-                    misses += 1
                 } catch {
                     misses += 1
                     logger.warning("claim failed", metadata: ["error": "\(error)"])
@@ -35,7 +38,6 @@ extension Worker {
         if suspect != nil || opening.values.contains(where: \.claimed.isSuspect) { return false }
         // While the database records more slowly than providers answer, outcomes wait here: more claims would only add to
         // them, and make each flush dearer.
-        let unrecorded = held.values.reduce(0) { $0 + $1.unrecorded.count }
         guard unrecorded < 2 * configuration.largestFlush else { return false }
         let coming = opening.values.reduce(0) { $0 + $1.claimed.size }
         return waiting + coming < configuration.prefetch && held.count + opening.count < configuration.mostBatches
@@ -103,7 +105,9 @@ extension Worker {
         do {
             let collected = claimed.isCollected ? try await lane?.contentVersions(of: claimed) : nil
             try await open(claimed, saying: collected ?? [claimed.contentVersion])
+            failedReads = 0
         } catch {
+            failedReads += 1
             logger.warning("batch not opened", metadata: ["batch": "\(claimed.id)", "error": "\(error)"])
             await giveBack(claimed, begun: 0, notBefore: .seconds(2))
         }

@@ -21,7 +21,6 @@ extension Worker {
         guard !results.isEmpty else { return }
         let now = clock.now
         for result in results { take(result, now: now) }
-        let unrecorded = held.values.reduce(0) { $0 + $1.unrecorded.count }
         if unrecorded >= configuration.flushSize || (isDraining && inFlight == 0) { flushWanted.signal() }
     }
 

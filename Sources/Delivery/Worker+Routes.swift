@@ -75,7 +75,8 @@ extension Worker {
     /// Tells the fleet of routes and credentials: in a loop of its own, as others wait to hear it and no flush may wait
     /// for it. What failed is told again.
     func reportLoop() async {
-        while phase != .over {
+        // Once cancelled, waits return at once, and what is not told by then is found out again by others.
+        while phase != .over, !Task.isCancelled {
             await reportsWanted.wait(until: clock.now + .milliseconds(250))
             await pauseFaultyCredentials()
             await reportRoutes()

@@ -45,6 +45,8 @@ package actor Worker: Service {
     var refusals: [Run.ID: RefusalStreak] = [:]
     var runsToPause: [Run.ID: RefusalStreak] = [:]
     var shards: [Shard: ShardState] = [:]
+    /// Reads of claimed batches that failed, since the last that did not.
+    var failedReads = 0
     var prepared = PreparedMessages()
     var databaseClock: DatabaseClock
     var phase = Phase.working
@@ -163,6 +165,9 @@ package actor Worker: Service {
         held[batch.number] = nil
         order.removeAll { $0 == batch.number }
     }
+
+    /// Outcomes that no answered flush has carried.
+    var unrecorded: Int { held.values.reduce(0) { $0 + $1.unrecorded.count } }
 
     /// Jobs read and not begun, of those that could be begun at once.
     var waiting: Int { held.values.reduce(0) { $0 + ($1.isLive && !$1.isPaced ? $1.waiting : 0) } }

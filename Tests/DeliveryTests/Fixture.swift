@@ -69,9 +69,11 @@ enum Fixture {
         }
     }
 
-    /// Waits for something that another thread brings about. The suite's time limit ends it otherwise.
+    /// Waits for something that another thread brings about, leaving the cores to it between two looks. The suite's time
+    /// limit ends it otherwise.
     static func until(_ condition: () -> Bool) async {
-        while !condition(), !Task.isCancelled { await Task.yield() }
+        let look = Wakeup()
+        while !condition(), !Task.isCancelled { await look.wait(until: .now + .milliseconds(1)) }
     }
 }
 

@@ -38,6 +38,8 @@ final class ScriptedStore: BatchStore {
     let beforeHandBack: @Sendable (ClaimedBatch) async throws -> Void
     /// Called before a claim takes effect.
     let beforeClaim: @Sendable () async throws -> Void
+    /// Called before the jobs of a batch are read; may throw.
+    let beforeRead: @Sendable () async throws -> Void
     /// Called before what is no claim, flush or hand-back takes effect; may wait or throw.
     let beforeChore: @Sendable () async throws -> Void
 
@@ -46,12 +48,14 @@ final class ScriptedStore: BatchStore {
         afterFlush: @escaping @Sendable (Int, Flush) async throws -> Void = { _, _ in },
         beforeHandBack: @escaping @Sendable (ClaimedBatch) async throws -> Void = { _ in },
         beforeClaim: @escaping @Sendable () async throws -> Void = {},
+        beforeRead: @escaping @Sendable () async throws -> Void = {},
         beforeChore: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.beforeFlush = beforeFlush
         self.afterFlush = afterFlush
         self.beforeHandBack = beforeHandBack
         self.beforeClaim = beforeClaim
+        self.beforeRead = beforeRead
         self.beforeChore = beforeChore
         state.withLock { $0.routes[.fcm] = Fixture.route(.fcm) }
     }
@@ -81,7 +85,8 @@ final class ScriptedStore: BatchStore {
     }
 
     func jobs(of batch: ClaimedBatch, attributes names: [String]) async throws -> [PushJob] {
-        state.withLock { $0.jobs[batch.id] ?? [] }
+        try await beforeRead()
+        return state.withLock { $0.jobs[batch.id] ?? [] }
     }
 
     func reserve(_ batch: ClaimedBatch, worker: WorkerID) async throws -> [Int16: Withheld] {
