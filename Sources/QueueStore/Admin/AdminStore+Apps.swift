@@ -49,14 +49,13 @@ extension AdminStore {
             ) active ON true
             ORDER BY app.name
             """, deadline: .seconds(60))
-        var apps: [AppRecord] = []
-        for row in rows {
-            let limits = try await limits(of: App.ID(row.int64(0)))
-            apps.append(
+        let limits = try await limits(of: rows.map { App.ID($0.int64(0)) })
+        return rows.compactMap { row in
+            limits[App.ID(row.int64(0))].map {
                 AppRecord(
                     id: row.int64(0), name: row.string(1), timeZone: row.string(2), subscribers: row.int64(3),
-                    limits: limits))
+                    limits: $0)
+            }
         }
-        return apps
     }
 }
