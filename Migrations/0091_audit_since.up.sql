@@ -1,29 +1,48 @@
--- why: an audit reads the deliveries since its run was made, not those of every day that is kept
+-- why: an audit reads the deliveries from its run's time and the jobs of its batches, not all of every day that is kept
 -- locks: none; one function
 -- safe with workers running: yes
 -- lowest binary: 1
 
 -- Counts the rows themselves: no row is the good answer. Reads every job and delivery of the run, once.
--- Nothing of a run is older than the run; the index on time finds the rest, also before the planner knows of it.
+-- Nothing of a run is older than the run, or younger than its end. The index on time finds what lies between, also before
+-- the planner knows of it; an audit takes no parallel workers from whoever waits for an answer.
 CREATE OR REPLACE FUNCTION pushfleet.audit(which bigint)
 RETURNS TABLE (problem text, shard smallint, batch_id bigint, expected bigint, found bigint)
 LANGUAGE sql
 STABLE
 SET search_path = pushfleet, pg_temp
 SET enable_seqscan = off
+SET max_parallel_workers_per_gather = 0
+SET jit = off
 AS $$
     WITH
-    outcomes AS MATERIALIZED (
-        SELECT d.shard, d.batch_id, d.outcome, count(*) AS n
+    span AS MATERIALIZED (
+        -- With seconds to spare: for a clock that was set, and for what should not be there.
+        SELECT run.created_at - interval '5 s' AS since, coalesce(run.closed_at + interval '10 s', 'infinity') AS upto
+        FROM pushfleet.run
+        WHERE run.id = which
+    ),
+    counted AS MATERIALIZED (
+        -- In one pass: by batch and outcome, and of the numbers only those that stand twice.
+        SELECT d.shard, d.batch_id, d.outcome, d.number, count(*) AS n, min(d.shard) AS one_shard,
+            min(d.batch_id) AS one_batch
         FROM pushfleet.delivery d
-        WHERE d.run_id = which AND d.at >= (SELECT run.created_at - interval '1 min' FROM pushfleet.run WHERE run.id = which)
-        GROUP BY d.shard, d.batch_id, d.outcome
+        WHERE d.run_id = which AND d.at >= (SELECT span.since FROM span) AND d.at < (SELECT span.upto FROM span)
+        GROUP BY GROUPING SETS ((d.shard, d.batch_id, d.outcome), (d.number))
+        HAVING grouping(d.number) = 1 OR count(*) > 1
+    ),
+    outcomes AS (
+        SELECT counted.shard, counted.batch_id, counted.outcome, counted.n FROM counted WHERE counted.number IS NULL
     ),
     jobs AS MATERIALIZED (
-        SELECT j.shard, j.batch_id, count(*) AS n, count(DISTINCT j.ordinal) AS ordinals
-        FROM pushfleet.job j
-        WHERE j.run_id = which
-        GROUP BY j.shard, j.batch_id
+        SELECT b.shard, b.id AS batch_id, own.n, own.ordinals
+        FROM pushfleet.batch b
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS n, count(DISTINCT j.ordinal) AS ordinals
+            FROM pushfleet.job j
+            WHERE j.shard = b.shard AND j.bucket_id = b.bucket_id AND j.batch_id = b.id AND j.run_id = which
+        ) own
+        WHERE b.run_id = which
     )
     SELECT 'jobs of a batch', b.shard, b.id, b.size::bigint, coalesce(jobs.n, 0)
     FROM pushfleet.batch b
@@ -55,11 +74,9 @@ AS $$
         WHERE b.shard = outcomes.shard AND b.id = outcomes.batch_id AND b.run_id = which
     )
     UNION ALL
-    SELECT 'number ' || d.number || ' has several outcomes', min(d.shard), min(d.batch_id), 1, count(*)
-    FROM pushfleet.delivery d
-    WHERE d.run_id = which AND d.at >= (SELECT run.created_at - interval '1 min' FROM pushfleet.run WHERE run.id = which)
-    GROUP BY d.number
-    HAVING count(*) > 1
+    SELECT 'number ' || counted.number || ' has several outcomes', counted.one_shard, counted.one_batch, 1, counted.n
+    FROM counted
+    WHERE counted.number IS NOT NULL
     UNION ALL
     SELECT 'outcomes and targeted, all open work being done', a.shard, NULL, a.targeted::bigint, total.n
     FROM pushfleet.accounting_shard a

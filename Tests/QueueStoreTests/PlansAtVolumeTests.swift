@@ -24,6 +24,7 @@ import Testing
                 try await claimReadFlush(queue)
                 try await rescue(queue)
                 try await rebatch(queue)
+                try await audit(queue)
             }
         }
     }
@@ -120,6 +121,17 @@ import Testing
         try await expect("re-batch", statement.query, queue, pages: 12_000, sorts: 500)
         try await expect(
             "settling retries", .settleRetries(of: queue.shard, limit: 5000), queue, pages: 100, sorts: 10)
+    }
+
+    private func audit(_ queue: QueueFixture) async throws {
+        let run = try await queue.count(
+            """
+            INSERT INTO pushfleet.run (app_id, content_version, ttl, due_at, status, created_at)
+            VALUES (1, 1, interval '1 day', now(), 2, now() + interval '10 min')
+            RETURNING id
+            """)
+        // Of the day's deliveries, those from before the run was made.
+        try await expect("audit", "SELECT problem FROM pushfleet.audit(\(run))", queue, pages: 500, sorts: 10)
     }
 
     /// - Parameters:
