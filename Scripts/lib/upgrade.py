@@ -1,6 +1,5 @@
 """Earlier and later processes side by side while the schema moves; see Scripts/upgrade --help."""
 import argparse
-import glob
 import json
 import os
 import shutil
@@ -15,7 +14,7 @@ sys.path += [os.path.join(HERE, "chaos"), os.path.join(HERE, "failover")]
 from caller import Caller  # noqa: E402
 from database import Database, Watch, wait_until  # noqa: E402
 from simulator import Simulator  # noqa: E402
-from verdict import MUST_BE_ZERO, judge  # noqa: E402
+from verdict import MUST_BE_ZERO, judge, logged  # noqa: E402
 
 SUBSCRIBERS = """
 INSERT INTO pushfleet.subscriber (shard, app_id, transport, address, external_id, language, attributes, registered_at)
@@ -128,20 +127,13 @@ class Upgrade:
         figures = {**judge(self.database, self.simulator), **self.figures, **self.caller.figures()}
         figures["accounting_violations"] = self.watch.violations
         figures["accounting_reads"] = self.watch.reads
-        figures["low_mark_defects"] = self.logged("batches lay below the low mark")
-        figures["errors_logged"] = self.logged('"level":"error"')
+        figures["low_mark_defects"] = logged(self.directory, "batches lay below the low mark")
+        figures["errors_logged"] = logged(self.directory, '"level":"error"')
         figures["unexpected_exits"] = sum(status != 0 for status in self.statuses)
         figures["processes"] = len(self.statuses)
         figures["from_migration"] = level
         figures["to_migration"] = self.database.number("SELECT max(number) FROM pushfleet.migration")
         return figures
-
-    def logged(self, text):
-        found = 0
-        for path in glob.glob(os.path.join(self.directory, "*.log")):
-            with open(path, encoding="utf-8", errors="replace") as lines:
-                found += sum(text in line for line in lines)
-        return found
 
     def end(self):
         self.watch.ended.set()

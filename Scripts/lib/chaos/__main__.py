@@ -1,6 +1,5 @@
 """Campaign after campaign through a fleet that is killed, stalled and cut off; see Scripts/chaos --help."""
 import argparse
-import glob
 import json
 import os
 import random
@@ -15,7 +14,7 @@ from faults import Faults
 from fleet import Fleet, Relay
 from outage import Outage, outage_faults
 from simulator import Simulator
-from verdict import faults_of, judge
+from verdict import faults_of, judge, logged
 from wave import Wave, wave_faults
 
 
@@ -148,7 +147,7 @@ class Chaos:
         figures = judge(self.database, self.simulator)
         counts = self.faults.counts
         figures["accounting_violations"] = self.watch.violations
-        figures["low_mark_defects"] = self.logged("batches lay below the low mark")
+        figures["low_mark_defects"] = logged(self.directory, "batches lay below the low mark")
         figures["unexpected_exits"] = len(self.fleet.unexpected)
         figures["kills"] = self.fleet.kills
         # Of processes, and of the database.
@@ -170,13 +169,6 @@ class Chaos:
         for each in self.fleet.unexpected:
             self.say(f"unexpected end: {each}")
         return figures
-
-    def logged(self, text):
-        found = 0
-        for path in glob.glob(os.path.join(self.directory, "*.log")):
-            with open(path, encoding="utf-8", errors="replace") as lines:
-                found += sum(text in line for line in lines)
-        return found
 
     def end(self):
         self.watch.ended.set()

@@ -5,7 +5,33 @@ import threading
 import time
 
 
-class Database:
+class Asked:
+    """A server at `self.url`, asked by psql."""
+
+    def make_logins(self):
+        """Of the fleet's roles: each process has one, the commands have the owner's."""
+        subprocess.run(["psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-f", "Deploy/postgresql/roles.sql", self.url], check=True,
+                       env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
+
+    def ask(self, sql, timeout=30, url=None):
+        """Rows of strings; raises CalledProcessError or TimeoutExpired."""
+        result = subprocess.run(
+            ["psql", "-XAtq", "-F", "\t", "-v", "ON_ERROR_STOP=1", url or self.url, "-c", sql], check=True, timeout=timeout,
+            capture_output=True, text=True, env={**os.environ, "PGCONNECT_TIMEOUT": "2"})
+        return [line.split("\t") for line in result.stdout.splitlines()]
+
+    def number(self, sql, timeout=30):
+        return int(self.ask(sql, timeout)[0][0])
+
+    def try_ask(self, sql):
+        """None while it cannot be asked."""
+        try:
+            return self.ask(sql, timeout=5)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+            return None
+
+
+class Database(Asked):
     """fsync stays on: it is killed in earnest."""
 
     SETTINGS = ["shared_buffers = 256MB", "max_wal_size = 2GB", "autovacuum_naptime = 5s"]
@@ -20,11 +46,6 @@ class Database:
 
     def through(self, port, login="app"):
         return f"postgresql://{login}@127.0.0.1:{port}/postgres"
-
-    def make_logins(self):
-        """Of the fleet's roles: each process has one, the commands have the owner's."""
-        subprocess.run(["psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-f", "Deploy/postgresql/roles.sql", self.url], check=True,
-                       env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
 
     def _shell(self, text):
         # The server inherits the output: a pipe would never end.
@@ -42,23 +63,6 @@ class Database:
             self.stop(mode)
             sleep(downtime)
             self.start()
-
-    def ask(self, sql, timeout=30):
-        """Rows of strings; raises CalledProcessError or TimeoutExpired."""
-        result = subprocess.run(
-            ["psql", "-XAtq", "-F", "\t", "-v", "ON_ERROR_STOP=1", self.url, "-c", sql], check=True, timeout=timeout,
-            capture_output=True, text=True, env={**os.environ, "PGCONNECT_TIMEOUT": "2"})
-        return [line.split("\t") for line in result.stdout.splitlines()]
-
-    def number(self, sql, timeout=30):
-        return int(self.ask(sql, timeout)[0][0])
-
-    def try_ask(self, sql):
-        """None while it cannot be asked."""
-        try:
-            return self.ask(sql, timeout=5)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-            return None
 
 
 class Watch(threading.Thread):

@@ -4,7 +4,7 @@ import os
 import time
 
 from database import wait_until
-from verdict import faults_of, judge
+from verdict import faults_of, judge, logged
 
 # Within this after the database's return, claims resume.
 LIMIT = 5.0
@@ -101,7 +101,7 @@ class Outage:
     def verdict(self):
         figures = judge(self.database, self.simulator)
         figures["accounting_violations"] = self.chaos.watch.violations
-        figures["low_mark_defects"] = self.chaos.logged("batches lay below the low mark")
+        figures["low_mark_defects"] = logged(self.chaos.directory, "batches lay below the low mark")
         figures["unexpected_exits"] = len(self.fleet.unexpected)
         for each in self.fleet.unexpected:
             self.chaos.say(f"unexpected end: {each}")

@@ -1,4 +1,5 @@
 """Judges a campaign of faults from the database and from the simulator's journal."""
+import glob
 import os
 import subprocess
 
@@ -94,4 +95,13 @@ def faults_of(figures, assume_sent):
             found.append(f"{name} is {figures[name]}, beyond {bound}")
     if figures["targeted"] == 0 or figures["delivered"] == 0:
         found.append("nothing was delivered: the run proves nothing")
+    return found
+
+
+def logged(directory, text):
+    """How many lines of the members' logs hold it."""
+    found = 0
+    for path in glob.glob(os.path.join(directory, "*.log")):
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            found += sum(text in line for line in lines)
     return found

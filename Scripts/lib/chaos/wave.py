@@ -5,7 +5,7 @@ import time
 
 from database import wait_until
 from outage import create_campaign, settled
-from verdict import faults_of, judge
+from verdict import faults_of, judge, logged
 
 NOTIFY = """
 SELECT count(pushfleet.notify('ferry', jsonb_build_object('externalId', 's-' || g), jsonb_build_object(
@@ -43,7 +43,7 @@ class Wave:
         self.fleet.end()
         figures.update(judge(self.database, self.simulator))
         figures["accounting_violations"] = self.chaos.watch.violations
-        figures["low_mark_defects"] = self.chaos.logged("batches lay below the low mark")
+        figures["low_mark_defects"] = logged(self.chaos.directory, "batches lay below the low mark")
         figures["unexpected_exits"] = len(self.fleet.unexpected)
         figures["seconds"] = round(time.monotonic() - start, 1)
         return figures

@@ -1,6 +1,5 @@
 """A primary dies in mid-campaign and its standby takes over; see Scripts/failover --help."""
 import argparse
-import glob
 import json
 import os
 import shutil
@@ -15,7 +14,7 @@ from database import Watch, wait_until  # noqa: E402
 from pair import Pair  # noqa: E402
 from reader import Reader  # noqa: E402
 from simulator import Simulator  # noqa: E402
-from verdict import MUST_BE_ZERO, judge  # noqa: E402
+from verdict import MUST_BE_ZERO, judge, logged  # noqa: E402
 
 
 def options():
@@ -163,17 +162,10 @@ class Failover:
         figures = {**judge(self.pair, self.simulator), **self.figures, **self.caller.figures()}
         figures["accounting_violations"] = self.watch.violations
         figures["accounting_reads"] = self.watch.reads
-        figures["low_mark_defects"] = self.logged("batches lay below the low mark")
+        figures["low_mark_defects"] = logged(self.directory, "batches lay below the low mark")
         figures["unexpected_exits"] = len(exits)
         figures["in_doubt_policy"] = self.chosen.in_doubt
         return figures
-
-    def logged(self, text):
-        found = 0
-        for path in glob.glob(os.path.join(self.directory, "*.log")):
-            with open(path, encoding="utf-8", errors="replace") as lines:
-                found += sum(text in line for line in lines)
-        return found
 
     def end(self):
         self.watch.ended.set()

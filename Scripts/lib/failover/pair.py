@@ -3,8 +3,10 @@ import os
 import shutil
 import subprocess
 
+from database import Asked
 
-class Pair:
+
+class Pair(Asked):
     """fsync and synchronous replication stay on: nothing that was answered may be lost."""
 
     SETTINGS = ["shared_buffers = 256MB", "max_wal_size = 2GB", "autovacuum_naptime = 5s", "wal_level = replica",
@@ -47,10 +49,6 @@ class Pair:
     def _at(self, place, login="app"):
         return f"postgresql://{login}@127.0.0.1:{self._port(place)}/postgres"
 
-    def make_logins(self):
-        subprocess.run(["psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-f", "Deploy/postgresql/roles.sql", self.url], check=True,
-                       env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
-
     @property
     def url(self):
         return self.url_of("app")
@@ -67,25 +65,8 @@ class Pair:
     def standby_url_of(self, login):
         return self._at(self.standby, login)
 
-    def ask(self, sql, timeout=30, url=None):
-        """Rows of strings; raises CalledProcessError or TimeoutExpired."""
-        result = subprocess.run(
-            ["psql", "-XAtq", "-F", "\t", "-v", "ON_ERROR_STOP=1", url or self.url, "-c", sql], check=True, timeout=timeout,
-            capture_output=True, text=True, env={**os.environ, "PGCONNECT_TIMEOUT": "2"})
-        return [line.split("\t") for line in result.stdout.splitlines()]
-
     def ask_standby(self, sql):
         return self.ask(sql, url=self.standby_url)
-
-    def number(self, sql, timeout=30):
-        return int(self.ask(sql, timeout)[0][0])
-
-    def try_ask(self, sql):
-        """None while it cannot be asked."""
-        try:
-            return self.ask(sql, timeout=5)
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-            return None
 
     def end(self):
         for place in (self.primary, self.standby):
