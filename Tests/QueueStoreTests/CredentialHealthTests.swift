@@ -14,7 +14,7 @@ import Testing
             _ = try await queue.client.query(
                 """
                 INSERT INTO pushfleet.answer_minute (credential_id, at_minute, worker_id, answers, gone, foreign_to_us)
-                SELECT id, date_trunc('minute', now()) - \(PostgresInterval(.seconds(minute.ago * 60))), gen_random_uuid(),
+                SELECT id, timestamptz '2024-05-06 07:08Z' - \(PostgresInterval(.seconds(minute.ago * 60))), gen_random_uuid(),
                     \(minute.answers), \(minute.gone), 0
                 FROM pushfleet.credential
                 """)
@@ -24,7 +24,7 @@ import Testing
     private static func minutesSinceSuccess(_ queue: QueueFixture) async throws -> Int64? {
         try await queue.client.query(
             """
-            SELECT round(extract(epoch FROM date_trunc('minute', now()) - last_success_at) / 60)::bigint
+            SELECT round(extract(epoch FROM timestamptz '2024-05-06 07:08Z' - last_success_at) / 60)::bigint
             FROM pushfleet_report.credentials
             """)[0].int64OrNil(0)
     }

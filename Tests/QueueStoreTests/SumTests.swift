@@ -73,7 +73,9 @@ import Testing
             }
             _ = try await fixture.client.query("UPDATE pushfleet.delivery SET at = at - interval '5 s'")
             _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now() - interval '9 min')")
-            #expect(try await store.fold(shard: fixture.shard) == 20)
+            // A fold stays within one hour, and these nine minutes may lie in two.
+            let counted = try await [store.fold(shard: fixture.shard), store.fold(shard: fixture.shard)]
+            #expect(counted[0] + counted[1] == 20)
             #expect(try await fixture.count("SELECT sum(n)::bigint FROM pushfleet.tally") == 20)
             #expect(try await fixture.count("SELECT sum(n)::bigint FROM pushfleet.tally_hour") == 10)
             #expect(try await Self.differences(fixture) == 0)
