@@ -879,8 +879,8 @@ BEGIN
                 WHERE d.shard = in_shard AND d.at >= since AND d.at < upto))
     ),
     fresh AS (
-        SELECT d.run_id, b.route_id, d.content_version, d.outcome, d.reason, d.variant, d.attempts, s.language AS asked,
-            d.language AS served,
+        SELECT d.run_id, b.route_id, d.content_version, d.outcome, d.reason, d.variant, d.attempts,
+            coalesce(d.asked, s.language) AS asked, d.language AS served,
             CASE WHEN d.sent_at IS NOT NULL THEN
                 pushfleet.latency_class(1000 * date_part('epoch', d.sent_at - b.due_at))
             END AS to_sent,
@@ -890,7 +890,7 @@ BEGIN
         LEFT JOIN LATERAL (
             SELECT subscriber.language
             FROM pushfleet.subscriber
-            WHERE subscriber.shard = in_shard AND subscriber.id = d.subscriber_id
+            WHERE d.asked IS NULL AND subscriber.shard = in_shard AND subscriber.id = d.subscriber_id
             OFFSET 0
         ) s ON true
         WHERE d.shard = in_shard AND d.at >= since AND d.at < upto
@@ -3733,6 +3733,7 @@ CREATE TABLE pushfleet.delivery (
     variant smallint,
     provider_id text,
     language text,
+    asked text,
     CONSTRAINT delivery_outcome CHECK (((outcome >= 1) AND (outcome <= 7)))
 )
 PARTITION BY RANGE (at);
@@ -3748,6 +3749,8 @@ COMMENT ON COLUMN pushfleet.delivery.status IS 'The provider''s; NULL = no answe
 COMMENT ON COLUMN pushfleet.delivery.reason IS 'See pushfleet.reason.';
 
 COMMENT ON COLUMN pushfleet.delivery.language IS 'The language served, as the author spelled it.';
+
+COMMENT ON COLUMN pushfleet.delivery.asked IS 'The language asked for, as the subscriber has it; NULL = it has none, or no worker read it.';
 
 CREATE TABLE pushfleet.duty (
     name text NOT NULL,

@@ -93,11 +93,13 @@ extension Worker {
     /// back by a cap or quiet hours.
     private func settledBeforeSending(_ job: PushJob, of batch: HeldBatch, now: Instant) -> Flush.Item? {
         func item(_ outcome: Outcome?, _ reason: Reason) -> Flush.Item {
-            Flush.Item(
+            var item = Flush.Item(
                 batch: batch.claimed.id, ordinal: job.ordinal, number: job.number, subscriber: job.subscriber,
                 outcome: outcome, reason: reason, attempts: job.attempts,
                 addressVersion: job.recipient?.addressVersion, expiresAt: job.expiresAt,
                 contentVersion: job.contentVersion)
+            item.asked = job.recipient?.language
+            return item
         }
         guard let recipient = job.recipient else { return item(.skipped, .erased) }
         guard batch.messages.message(batch.messages.version(of: job)) != nil else {

@@ -86,6 +86,7 @@ extension Worker {
             begunMillisecondsAgo: latency, latencyMilliseconds: latency)
         item.evidence = ruling.evidence
         item.firstAttemptAt = job.firstAttemptAt
+        item.asked = job.recipient?.language
         if ruling.outcome == nil, !ruling.pausesCredential { schedule(&item, job, of: batch, ruling, now: now) }
         return item
     }

@@ -53,6 +53,25 @@ import Threading
         }
     }
 
+    @Test func `A delivery counts for the language that its worker was asked for, else for the subscriber's`()
+        async throws
+    {
+        try await QueueFixture.run { fixture in
+            _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET language = 'de'")
+            let worker = try await fixture.hire()
+            let run = try await fixture.makeExpandedRun()
+            let batch = try #require(try await fixture.claim(run, worker))
+            let jobs = try await fixture.batches.jobs(of: batch, attributes: [])
+            try await fixture.flush(batch, worker, jobs.prefix(4), as: .delivered) { $0.asked = "pt-BR" }
+            try await fixture.flush(batch, worker, jobs.dropFirst(4), as: .delivered)
+            try await Self.age(fixture)
+            #expect(try await Self.foldAll(fixture.books, fixture) == 10)
+            let rows = try await fixture.client.query(
+                "SELECT asked, sum(n)::bigint FROM pushfleet.tally GROUP BY asked ORDER BY asked")
+            #expect(rows.map { $0.string(0) } == ["de", "pt-br"] && rows.map { $0.int64(1) } == [6, 4])
+        }
+    }
+
     @Test(
         arguments: [
             (nil, ""), ("", ""), ("en", "en"), ("pt-BR", "pt-br"), ("zh_Hant_TW", "zh-hant-tw"), ("es-419", "es-419"),

@@ -54,7 +54,10 @@ package struct Flush: Sendable {
         /// What the answer says of the address: counted by credential and minute.
         package var evidence: AddressEvidence?
         package var providerID: String?
+        /// The language served.
         package var language: String?
+        /// The language asked for, as the subscriber has it.
+        package var asked: String?
         /// Where it differs from the batch's.
         package var expiresAt: Instant?
         /// Collected notifications only; nil = the batch's.

@@ -84,7 +84,8 @@ struct FlushStatement {
             item AS (
                 -- Only ordinals without a mark. Part of the statement below: a copy of its own costs a tenth of a flush.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.outcome, i.status, i.reason, i.attempts,
-                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.evidence,
+                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.asked_language, i.begun_ms,
+                    i.answer_ms, i.evidence,
                     held.run_id, held.no_bits, held.policy, held.max_attempts, held.variant, held.credential_id,
                     coalesce(i.job_content_version, held.content_version) AS content_version,
                     coalesce(i.job_expires_at, held.expires_at) AS expires_at,
@@ -95,24 +96,30 @@ struct FlushStatement {
                     CASE WHEN i.attempts > 0 THEN
                         coalesce(i.first_attempt_at, now() - coalesce(i.begun_ms, 0) * interval '1 ms')
                     END AS first_attempt_at
-                FROM unnest(
-                    \(items.batches), \(items.ordinals), \(items.numbers), \(items.subscribers), \(items.outcomes),
-                    \(items.statuses), \(items.reasons), \(items.attempts), \(items.left), \(items.waits),
-                    \(items.frees), \(items.routes), \(items.addressVersions), \(items.providerIDs),
-                    \(items.languages), \(items.expiries), \(items.contentVersions), \(items.begun), \(items.latencies),
-                    \(items.evidence), \(items.firstAttempts)
-                ) AS i (
-                    batch_id, ordinal, number, subscriber_id, outcome, status, reason, attempts, left_now, wait, free,
-                    new_route, address_version, provider_id, language, job_expires_at,
-                    job_content_version, begun_ms, answer_ms, evidence, first_attempt_at
-                )
+                FROM (
+                    -- Side by side as they are unnested: in FROM each array would first be copied to a table of its own.
+                    SELECT unnest(\(items.batches)) AS batch_id, unnest(\(items.ordinals)) AS ordinal,
+                        unnest(\(items.numbers)) AS number, unnest(\(items.subscribers)) AS subscriber_id,
+                        unnest(\(items.outcomes)) AS outcome, unnest(\(items.statuses)) AS status,
+                        unnest(\(items.reasons)) AS reason, unnest(\(items.attempts)) AS attempts,
+                        unnest(\(items.left)) AS left_now, unnest(\(items.waits)) AS wait,
+                        unnest(\(items.frees)) AS free, unnest(\(items.routes)) AS new_route,
+                        unnest(\(items.addressVersions)) AS address_version,
+                        unnest(\(items.providerIDs)) AS provider_id, unnest(\(items.languages)) AS language,
+                        unnest(\(items.asked)) AS asked_language,
+                        unnest(\(items.expiries)) AS job_expires_at,
+                        unnest(\(items.contentVersions)) AS job_content_version,
+                        unnest(\(items.begun)) AS begun_ms, unnest(\(items.latencies)) AS answer_ms,
+                        unnest(\(items.evidence)) AS evidence, unnest(\(items.firstAttempts)) AS first_attempt_at
+                ) i
                 JOIN held ON held.id = i.batch_id
                 WHERE get_bit(held.marked, i.ordinal) = 0
             ),
             fresh AS MATERIALIZED (
                 -- The outcome that stands. Attempts end those that were charged; a free one ends by its expiry alone.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.status, i.attempts, i.route_id,
-                    i.address_version, i.provider_id, i.language, i.begun_ms, i.answer_ms, i.run_id, i.no_bits,
+                    i.address_version, i.provider_id, i.language, i.asked_language, i.begun_ms, i.answer_ms, i.run_id,
+                    i.no_bits,
                     i.content_version, i.variant, i.credential_id, i.expires_at, i.doubtful, i.left_now, i.due_at, i.first_attempt_at,
                     i.outcome AS asked, i.evidence,
                     CASE WHEN i.outcome = 0 AND NOT i.free AND i.attempts >= i.max_attempts THEN 4 ELSE i.reason END
@@ -205,11 +212,11 @@ struct FlushStatement {
             final AS (
                 INSERT INTO pushfleet.delivery (
                     shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, status, reason,
-                    content_version, address_version, provider_id, language, variant, sent_at, answer_ms
+                    content_version, address_version, provider_id, language, asked, variant, sent_at, answer_ms
                 )
                 SELECT \(flush.shard.rawValue), f.run_id, f.number, f.subscriber_id, f.batch_id, f.ordinal, f.outcome,
                     f.attempts, f.status, f.reason, f.content_version, f.address_version, f.provider_id, f.language,
-                    f.variant, now() - f.begun_ms * interval '1 ms', f.answer_ms
+                    f.asked_language, f.variant, now() - f.begun_ms * interval '1 ms', f.answer_ms
                 FROM fresh f
                 WHERE f.outcome > 0
             ),

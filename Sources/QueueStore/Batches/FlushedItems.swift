@@ -34,6 +34,7 @@ struct FlushedItems {
     let addressVersions: [Int32?]
     let providerIDs: [String?]
     let languages: [String?]
+    let asked: [String?]
     let expiries: [PostgresTimestamp?]
     let contentVersions: [Int64?]
     let begun: [Int32?]
@@ -57,6 +58,7 @@ struct FlushedItems {
         addressVersions = items.map(\.addressVersion)
         providerIDs = items.map(\.providerID)
         languages = items.map(\.language)
+        asked = items.map(\.asked)
         expiries = items.map { $0.expiresAt?.timestamp }
         contentVersions = items.map { $0.contentVersion?.rawValue }
         begun = items.map(\.begunMillisecondsAgo)
