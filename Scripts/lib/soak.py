@@ -58,9 +58,12 @@ class Soak:
 
     def feed(self):
         """So much waits at any time that no worker is ever idle."""
-        open_runs = self.server.number(
-            "SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND NOT standing", "soak")
-        for _ in range(int(max(0, 3 - open_runs))):
+        # Runs to come or with batches that nobody holds: one that is done, and not closed yet, keeps no worker busy.
+        waiting = self.server.number(
+            "SELECT count(*) FROM pushfleet.run WHERE closed_at IS NULL AND NOT standing AND ("
+            "NOT EXISTS (SELECT FROM pushfleet.batch WHERE batch.run_id = run.id) "
+            "OR EXISTS (SELECT FROM pushfleet.batch WHERE batch.run_id = run.id AND batch.state = 0))", "soak")
+        for _ in range(int(max(0, 4 - waiting))):
             with open(os.path.join(ROOT, "Scripts/lib/demo-campaign.json"), encoding="utf-8") as file:
                 content = json.load(file)
             self.campaigns += 1
@@ -109,7 +112,7 @@ class Soak:
                 self.hold(self.READ_SECONDS)
                 reader_at = elapsed + self.READ_SECONDS / 2
                 self.say(f"{elapsed:6.0f} s  {samples[-1][1]:12,} sent  dead rows {self.dead()}")
-            time.sleep(2)
+            time.sleep(1)
         return self.figures(samples, warm, memory, first_dead)
 
     def figures(self, samples, warm, memory, first_dead):
