@@ -17,14 +17,19 @@ final class Child: Sendable {
     private let outputFile: URL
     private let errorFile: URL
 
-    /// - Parameter name: of the files in `folder` that keep its output.
+    /// - Parameters:
+    ///   - name: of the files in `folder` that keep its output.
+    ///   - throughEnv: env(1) executes it. libfaketime moves the environment of the first program that it is loaded into,
+    ///     and there Swift would find no arguments.
     init(
-        _ program: String, _ arguments: [String], environment: [String: String], folder: URL, name: String
+        _ program: String, _ arguments: [String], environment: [String: String], folder: URL, name: String,
+        throughEnv: Bool = false
     ) throws {
         outputFile = folder.appending(path: name + ".out")
         errorFile = folder.appending(path: name + ".err")
-        process.executableURL = Self.programs.appending(path: program)
-        process.arguments = arguments
+        let executable = Self.programs.appending(path: program)
+        process.executableURL = throughEnv ? URL(filePath: "/usr/bin/env") : executable
+        process.arguments = throughEnv ? [executable.path] + arguments : arguments
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("P") || $0.key == "PATH" }
         // A backtrace of a killed process takes longer than the tests.
         variables["SWIFT_BACKTRACE"] = "enable=no"

@@ -94,7 +94,7 @@ struct Site {
 
     /// Starts any command.
     func start(
-        _ arguments: [String], as login: FleetLogin, environment: [String: String] = [:]
+        _ arguments: [String], as login: FleetLogin, environment: [String: String] = [:], throughEnv: Bool = false
     ) throws -> Child {
         let way = relay.map { "&host=127.0.0.1&port=\($0.port)" } ?? ""
         var standard = [
@@ -104,7 +104,7 @@ struct Site {
         if TemporaryDatabase.isPooled { standard["PUSHFLEET_PREPARED_STATEMENTS"] = "off" }
         let child = try Child(
             "pushfleet", arguments, environment: standard.merging(environment) { $1 }, folder: folder,
-            name: UUID().uuidString)
+            name: UUID().uuidString, throughEnv: throughEnv)
         children.withLock { $0.append(child) }
         return child
     }
