@@ -23,10 +23,10 @@ class Asked:
     def number(self, sql, timeout=30):
         return int(self.ask(sql, timeout)[0][0])
 
-    def try_ask(self, sql):
+    def try_ask(self, sql, url=None):
         """None while it cannot be asked."""
         try:
-            return self.ask(sql, timeout=5)
+            return self.ask(sql, timeout=5, url=url)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
             return None
 

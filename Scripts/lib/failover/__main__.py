@@ -1,8 +1,11 @@
 """A primary dies in mid-campaign and its standby takes over; see Scripts/failover --help."""
 import argparse
+import contextlib
+import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,11 +21,16 @@ from verdict import MUST_BE_ZERO, judge, logged  # noqa: E402
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="Scripts/failover", description="Kills a primary, promotes its standby.")
+    parser = argparse.ArgumentParser(
+        prog="Scripts/failover", description="Kills a primary; its standby takes over, promoted by the script or by Patroni.",
+        epilog="Example: Scripts/failover --patroni --subscribers 20000 --again")
     parser.add_argument("--subscribers", type=int, default=40_000, help="audience of the campaign (default 40000)")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--in-doubt", choices=["retry", "assume_sent"], default="retry")
     parser.add_argument("--again", action="store_true", help="then a new standby of the new primary, and once more")
+    parser.add_argument("--patroni", action="store_true",
+                        help="two Patroni members and an etcd with the settings of Deploy: Patroni is killed with its "
+                        "primary, and the other member promotes itself; installs Debian's packages if they are missing")
     parser.add_argument("--keep", action="store_true", help="keep logs and state, and say where")
     return parser.parse_args()
 
@@ -39,14 +47,20 @@ OLD_DAY = """SET ROLE fleet_owner; SELECT pushfleet.ensure_day('delivery', date 
 ROLES = ["scheduler", "scheduler", "janitor", "janitor"]
 
 
+def pair_of(chosen):
+    if not chosen.patroni:
+        return Pair
+    # What it imports comes with Debian's package of Patroni.
+    from patroni_pair import PatroniPair
+    return PatroniPair
+
+
 class Failover:
     def __init__(self, chosen, directory, say):
         self.chosen, self.directory, self.say = chosen, directory, say
         self.command = os.path.join(os.getcwd(), ".build", "release", "pushfleet")
-        self.pair = Pair(directory)
-        self.simulator = Simulator(self.command + "-simulator", os.path.join(directory, "simulator"), 1)
-        os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
-        self.members, self.reader = [], None
+        self.pair = pair_of(chosen)(directory)
+        self.members, self.reader, self.simulator = [], None, None
         self.watch = Watch(self.pair)
         self.caller = Caller(self.pair)
         self.figures = {"outages": []}
@@ -58,6 +72,9 @@ class Failover:
         return result.stdout
 
     def prepare(self):
+        self.pair.start()
+        self.simulator = Simulator(self.command + "-simulator", os.path.join(self.directory, "simulator"), 1)
+        os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
         self.pair.make_logins()
         os.environ["PUSHFLEET_OWNER_DATABASE_URL"] = self.pair.url_of("fleet_owner")
         self.pushfleet("migrate", "up")
@@ -134,7 +151,7 @@ class Failover:
 
     def until(self, condition, seconds, what):
         if not wait_until(condition, seconds, 0.05):
-            raise SystemExit(f"failover: it did not happen in time: {what}; logs in {self.directory}")
+            raise SystemExit(f"failover: it did not happen in time: {what}")
 
     def run(self):
         self.watch.start()
@@ -165,6 +182,7 @@ class Failover:
         figures["low_mark_defects"] = logged(self.directory, "batches lay below the low mark")
         figures["unexpected_exits"] = len(exits)
         figures["in_doubt_policy"] = self.chosen.in_doubt
+        figures["promoted_by"] = "patroni" if self.chosen.patroni else "script"
         return figures
 
     def end(self):
@@ -176,7 +194,8 @@ class Failover:
                 process.wait()
         if self.reader:
             self.reader.end()
-        self.simulator.end()
+        if self.simulator:
+            self.simulator.end()
         self.pair.end()
 
 
@@ -191,6 +210,27 @@ def faults_of(figures):
     return found
 
 
+def end_on_signals():
+    """As on an error; whatever comes while all is being ended changes nothing."""
+    def leave(number, _):
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, leave)
+
+
+def remove(directory, error, is_good):
+    """After telling what the logs end with, if the run went wrong by itself."""
+    was_interrupted = isinstance(error, SystemExit) and isinstance(error.code, int)
+    logs = sorted(glob.glob(os.path.join(directory, "*.log")) + glob.glob(os.path.join(directory, "simulator", "log")))
+    for path in [] if is_good or was_interrupted else logs:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            print(f"--- {os.path.relpath(path, directory)}", *file.read().splitlines()[-8:], sep="\n", file=sys.stderr)
+    shutil.rmtree(directory)
+
+
 def main():
     chosen = options()
     start = time.monotonic()
@@ -198,22 +238,20 @@ def main():
     def say(text):
         print(f"{time.monotonic() - start:7.1f}  {text}", file=sys.stderr, flush=True)
 
-    directory = tempfile.mkdtemp(prefix="pushfleet-failover-")
-    os.chmod(directory, 0o755)
-    failover = Failover(chosen, directory, say)
-    try:
+    end_on_signals()
+    with contextlib.ExitStack() as ends:
+        directory = tempfile.mkdtemp(prefix="pushfleet-failover-")
+        found = None
+        ends.push(lambda _, error, __: say(f"kept: {directory}") if chosen.keep else remove(directory, error, found == []))
+        os.chmod(directory, 0o755)
+        failover = Failover(chosen, directory, say)
+        ends.callback(failover.end)
         failover.prepare()
         say("the fleet is up")
         figures = failover.run()
-    finally:
-        failover.end()
-    found = faults_of(figures)
-    for each in found:
-        say("FAULT: " + each)
-    if found or chosen.keep:
-        say(f"kept: {directory}")
-    else:
-        shutil.rmtree(directory)
+        found = faults_of(figures)
+        for each in found:
+            say("FAULT: " + each)
     figures["seconds"] = round(time.monotonic() - start, 1)
     print(json.dumps(figures))
     sys.exit(1 if found else 0)

@@ -12,10 +12,13 @@ class Pair(Asked):
     SETTINGS = ["shared_buffers = 256MB", "max_wal_size = 2GB", "autovacuum_naptime = 5s", "wal_level = replica",
                 "max_wal_senders = 10", "hot_standby = on", "hot_standby_feedback = on", "wal_receiver_status_interval = 1s",
                 "max_locks_per_transaction = 256"]
+    SUPERUSER = "app"
 
     def __init__(self, directory):
         self.places = [os.path.join(directory, f"postgres-{number}") for number in (1, 2)]
         self.primary, self.standby = self.places[0], None
+
+    def start(self):
         self._shell('postgres_start "$@"', self.primary, *self.SETTINGS)
         self.add_standby()
 
@@ -26,7 +29,7 @@ class Pair(Asked):
 
     def add_standby(self):
         """In the other place, whatever lay there before."""
-        standby = next(each for each in self.places if each != self.primary)
+        standby = self._other()
         shutil.rmtree(os.path.join(standby, "data"), ignore_errors=True)
         name = os.path.basename(standby).replace("-", "_")
         self._shell('postgres_standby "$@"', standby, self.primary, name, *self.SETTINGS)
@@ -41,17 +44,20 @@ class Pair(Asked):
         self._shell('postgres_kill "$1"; postgres_promote "$2"', self.primary, self.standby)
         self.primary, self.standby = self.standby, None
 
+    def _other(self):
+        return next(each for each in self.places if each != self.primary)
+
     @staticmethod
     def _port(place):
         with open(os.path.join(place, "port"), encoding="utf-8") as file:
             return file.read().strip()
 
-    def _at(self, place, login="app"):
-        return f"postgresql://{login}@127.0.0.1:{self._port(place)}/postgres"
+    def _at(self, place, login=None):
+        return f"postgresql://{login or self.SUPERUSER}@127.0.0.1:{self._port(place)}/postgres"
 
     @property
     def url(self):
-        return self.url_of("app")
+        return self.url_of(self.SUPERUSER)
 
     def url_of(self, login):
         """Both: whoever connects finds the primary."""
@@ -69,6 +75,5 @@ class Pair(Asked):
         return self.ask(sql, url=self.standby_url)
 
     def end(self):
-        for place in (self.primary, self.standby):
-            if place:
-                self._shell('postgres_stop "$1" immediate', place)
+        for place in self.places:
+            self._shell('postgres_stop "$1" immediate', place)
