@@ -9,6 +9,7 @@ extension Worker {
     func collectLoop(_ lane: any LaneStore) async {
         var dutyAskedAt: ContinuousClock.Instant?
         var isOnDuty = false
+        var foundAt: ContinuousClock.Instant?
         while !isDraining {
             var found = false
             do {
@@ -24,9 +25,12 @@ extension Worker {
                 logger.warning("collect failed", metadata: ["error": "\(error)"])
                 await collectWanted.wait(until: clock.now + configuration.collectOffDuty)
             }
-            if !found {
-                let wait = isOnDuty ? configuration.collectOnDuty : configuration.collectOffDuty
-                await collectWanted.wait(until: clock.now + wait)
+            if found {
+                foundAt = clock.now
+            } else {
+                let isWarm = foundAt.map { $0 + configuration.collectWarmth > clock.now } ?? false
+                let onDuty = isWarm ? configuration.collectWarm : configuration.collectOnDuty
+                await collectWanted.wait(until: clock.now + (isOnDuty ? onDuty : configuration.collectOffDuty))
             }
         }
     }

@@ -90,6 +90,34 @@ import Testing
         }
     }
 
+    @Test func `jobs are the same whether their subscribers are walked or looked up`() async throws {
+        try await QueueFixture.run(subscribers: 25) { queue in
+            let run = try await queue.makeExpandedRun(batchSize: 25)
+            _ = try await queue.client.query("DELETE FROM pushfleet.subscriber WHERE id IN (4, 25)")
+            _ = try await queue.client.query(
+                """
+                UPDATE pushfleet.subscriber
+                SET state = 1 + id % 5, language = 'l' || id, attributes = jsonb_build_object('n', id)
+                WHERE id % 3 = 0
+                """)
+            let worker = try await queue.hire()
+            var batch = try #require(try await queue.claim(run, worker))
+            try await queue.flush(
+                batch, worker, try await queue.batches.jobs(of: batch, attributes: []).prefix(3), as: .delivered)
+            for ordinal in 0..<3 { batch.marked[ordinal] = true }
+            for names in [[], ["n", "none"]] {
+                #expect(batch.subscribers == 1...25)
+                let walked = try await queue.batches.jobs(of: batch, attributes: names)
+                var sparse = batch
+                sparse.subscribers = 1...1_000_000
+                let lookedUp = try await queue.batches.jobs(of: sparse, attributes: names)
+                #expect(walked.count == 22 && walked.map(\.ordinal) == lookedUp.map(\.ordinal))
+                #expect(walked.map { "\($0)" } == lookedUp.map { "\($0)" })
+                #expect(walked.filter { $0.recipient == nil }.map(\.subscriber.rawValue) == [4, 25])
+            }
+        }
+    }
+
     @Test func `jobs come with the scalars that the message names, in its order`() async throws {
         try await QueueFixture.run(subscribers: 1) { queue in
             _ = try await queue.client.query(

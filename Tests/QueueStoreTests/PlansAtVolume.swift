@@ -52,7 +52,8 @@ struct PlansAtVolume {
                 shard, run_id, route_id, tag, due_at, expires_at, first_subscriber_id, last_subscriber_id, bucket_id, size,
                 content_version, state, origin, holder, marked, moved, delivered
             )
-            SELECT 0, 1 + g % \(Self.runs), 1, g * \(Self.batchSize), now(), now() + interval '1 day', 1, 1000,
+            SELECT 0, 1 + g % \(Self.runs), 1, g * \(Self.batchSize), now(), now() + interval '1 day',
+                1 + g * \(Self.batchSize) % 20000, \(Self.batchSize) + g * \(Self.batchSize) % 20000,
                 1 + g % \(Self.buckets), \(Self.batchSize), 1, CASE WHEN g < \(batches) THEN 2 ELSE 0 END, 0,
                 CASE WHEN g < \(batches) THEN '5f3c0d64-6a3a-4d1b-9d0f-0c8d3a2b1e00'::uuid END,
                 repeat(CASE WHEN g < \(batches) THEN '1' ELSE '0' END, \(Self.batchSize)::int)::varbit,

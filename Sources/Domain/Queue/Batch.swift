@@ -61,6 +61,8 @@ package struct ClaimedBatch: Sendable {
     package var announceWindow: Int
     /// What holds for its jobs.
     package var terms = BatchTerms()
+    /// Between these lie the ids of its subscribers; nil = not told.
+    package var subscribers: ClosedRange<Int64>?
 
     /// A batch that lapsed twice is sent alone, one job at a time, so that a third lapse names the poisonous one.
     package var isSuspect: Bool { lapses >= 2 }

@@ -84,15 +84,15 @@ struct FlushStatement {
             item AS (
                 -- Only ordinals without a mark. Part of the statement below: a copy of its own costs a tenth of a flush.
                 SELECT i.batch_id, i.ordinal, i.number, i.subscriber_id, i.outcome, i.status, i.reason, i.attempts,
-                    i.left_now, i.free, i.address_version, i.provider_id, i.language, i.asked_language, i.begun_ms,
-                    i.answer_ms, i.evidence,
+                    coalesce(i.left_now, false) AS left_now, coalesce(i.free, false) AS free, i.address_version,
+                    i.provider_id, i.language, i.asked_language, i.begun_ms, i.answer_ms, i.evidence,
                     held.run_id, held.no_bits, held.policy, held.max_attempts, held.variant, held.credential_id,
                     coalesce(i.job_content_version, held.content_version) AS content_version,
                     coalesce(i.job_expires_at, held.expires_at) AS expires_at,
-                    CASE WHEN i.new_route = 0 THEN held.route_id ELSE i.new_route END AS route_id,
-                    i.left_now
+                    coalesce(i.new_route, held.route_id) AS route_id,
+                    coalesce(i.left_now, false)
                         OR (held.doubtful IS NOT NULL AND get_bit(held.doubtful, i.ordinal) = 1) AS doubtful,
-                    now() + i.wait * interval '1 ms' AS due_at,
+                    now() + coalesce(i.wait, 0) * interval '1 ms' AS due_at,
                     CASE WHEN i.attempts > 0 THEN
                         coalesce(i.first_attempt_at, now() - coalesce(i.begun_ms, 0) * interval '1 ms')
                     END AS first_attempt_at

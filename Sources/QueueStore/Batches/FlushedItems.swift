@@ -14,7 +14,8 @@ struct FlushedBatches {
     }
 }
 
-/// What a flush says of jobs, a column to each array.
+/// What a flush says of jobs, a column to each array. One of nothing but nil is empty: unnested beside others it is NULL as
+/// often as they are long, and costs nothing.
 struct FlushedItems {
     let batches: [Int64]
     let ordinals: [Int16]
@@ -25,12 +26,12 @@ struct FlushedItems {
     let statuses: [Int16?]
     let reasons: [Int16]
     let attempts: [Int16]
-    let left: [Bool]
+    let left: [Bool?]
     /// Milliseconds.
-    let waits: [Int64]
-    let frees: [Bool]
-    /// 0 = the batch's.
-    let routes: [Int64]
+    let waits: [Int64?]
+    let frees: [Bool?]
+    /// nil = the batch's.
+    let routes: [Int64?]
     let addressVersions: [Int32?]
     let providerIDs: [String?]
     let languages: [String?]
@@ -51,19 +52,23 @@ struct FlushedItems {
         statuses = items.map(\.status)
         reasons = items.map(\.reason.rawValue)
         attempts = items.map(\.attempts)
-        left = items.map(\.mayHaveLeft)
-        waits = items.map { $0.wait.microseconds / 1000 }
-        frees = items.map(\.free)
-        routes = items.map { $0.route?.rawValue ?? 0 }
+        left = Self.sparse(items.map { $0.mayHaveLeft ? true : nil })
+        waits = Self.sparse(items.map { $0.wait > .zero ? $0.wait.microseconds / 1000 : nil })
+        frees = Self.sparse(items.map { $0.free ? true : nil })
+        routes = Self.sparse(items.map { $0.route?.rawValue })
         addressVersions = items.map(\.addressVersion)
         providerIDs = items.map(\.providerID)
         languages = items.map(\.language)
         asked = items.map(\.asked)
-        expiries = items.map { $0.expiresAt?.timestamp }
-        contentVersions = items.map { $0.contentVersion?.rawValue }
+        expiries = Self.sparse(items.map { $0.expiresAt?.timestamp })
+        contentVersions = Self.sparse(items.map { $0.contentVersion?.rawValue })
         begun = items.map(\.begunMillisecondsAgo)
         latencies = items.map(\.latencyMilliseconds)
-        evidence = items.map { $0.evidence?.rawValue }
-        firstAttempts = items.map { $0.firstAttemptAt?.timestamp }
+        evidence = Self.sparse(items.map { $0.evidence?.rawValue })
+        firstAttempts = Self.sparse(items.map { $0.firstAttemptAt?.timestamp })
+    }
+
+    private static func sparse<Value>(_ values: [Value?]) -> [Value?] {
+        values.contains { $0 != nil } ? values : []
     }
 }

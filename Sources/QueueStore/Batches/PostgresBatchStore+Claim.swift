@@ -9,7 +9,11 @@ extension PostgresBatchStore {
         let rows = try await claims.query(
             .claim(shard: shard, worker: worker, claimNumber: claimNumber, pairs: pairs), deadline: .seconds(5))
         checkpoints.reach(.afterClaim)
-        return try rows.first.map { try ClaimedBatch($0, shard: shard) }
+        return try rows.first.map { row in
+            var batch = try ClaimedBatch(row, shard: shard)
+            batch.subscribers = row.int64(21)...row.int64(22)
+            return batch
+        }
     }
 }
 
@@ -85,13 +89,14 @@ extension PostgresQuery {
         WHERE b.shard = \(shard.rawValue) AND b.id = pick.id
         RETURNING b.id, b.run_id, b.route_id, b.bucket_id, b.epoch, b.size, b.announced, b.marked, b.lapses,
             b.content_version, b.expires_at, pick.in_doubt, pick.announce_window, b.collected > 0, pick.lane,
-            pick.max_attempts, pick.horizon_ms, pick.run_rate, pick.route_rate, pick.app_rate, pick.is_limited
+            pick.max_attempts, pick.horizon_ms, pick.run_rate, pick.route_rate, pick.app_rate, pick.is_limited,
+            b.first_subscriber_id, b.last_subscriber_id
         """
     }
 }
 
 extension ClaimedBatch {
-    /// The columns that a claim and a collect both return, in this order.
+    /// The columns that a claim and a collect both return, in this order; what each returns besides comes after them.
     init(_ row: PostgresRow, shard: Shard) throws {
         let marked = row.bits(7)
         let lapses = row.int16(8)
