@@ -138,14 +138,16 @@ class Failover:
         if number == 1:
             self.read_standby(run)
         self.until(lambda: self.settled(run) > third, 120, "a third is settled")
-        self.say(f"killing the primary, {self.settled(run):,} of {self.chosen.subscribers:,} settled")
+        at_kill = self.settled(run)
+        self.say(f"killing the primary, {at_kill:,} of {self.chosen.subscribers:,} settled")
         start = time.monotonic()
         self.pair.fail_over()
         promoted = time.monotonic() - start
         before = self.settled(run)
         self.until(lambda: self.settled(run) > before, 60, "outcomes are recorded again")
         resumed = time.monotonic() - start
-        self.figures["outages"].append({"promoted_s": round(promoted, 2), "recording_again_s": round(resumed, 2)})
+        self.figures["outages"].append(
+            {"settled_at_kill": at_kill, "promoted_s": round(promoted, 2), "recording_again_s": round(resumed, 2)})
         self.say(f"promoted after {promoted:.2f} s, recording again after {resumed:.2f} s")
         return run
 
