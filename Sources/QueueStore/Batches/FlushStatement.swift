@@ -92,8 +92,9 @@ struct FlushStatement {
                     coalesce(i.new_route, held.route_id) AS route_id,
                     coalesce(i.left_now, false)
                         OR (held.doubtful IS NOT NULL AND get_bit(held.doubtful, i.ordinal) = 1) AS doubtful,
-                    now() + coalesce(i.wait, 0) * interval '1 ms' AS due_at,
-                    CASE WHEN i.attempts > 0 THEN
+                    -- Of what is tried again.
+                    CASE WHEN i.outcome = 0 THEN now() + coalesce(i.wait, 0) * interval '1 ms' END AS due_at,
+                    CASE WHEN i.outcome = 0 AND i.attempts > 0 THEN
                         coalesce(i.first_attempt_at, now() - coalesce(i.begun_ms, 0) * interval '1 ms')
                     END AS first_attempt_at
                 FROM (
