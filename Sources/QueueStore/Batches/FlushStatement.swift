@@ -43,19 +43,22 @@ struct FlushStatement {
                 UNION
                 SELECT b.id
                 FROM pushfleet.batch b
-                WHERE b.shard = \(flush.shard.rawValue)
+                -- By the one index that has these expressions: see migration 0093.
+                WHERE b.shard + 0 = \(flush.shard.rawValue)
                     AND b.holder = \(worker.uuid)
-                    AND b.state = 1
+                    AND b.state + 0 = 1
                     AND b.claim_no > \(flush.checkedClaims)
                     AND b.claim_no <= \(flush.answeredClaims)
             ),
             locked AS MATERIALIZED (
-                -- The latest version of each row, in the order of ids.
+                -- The latest version of each row, in the order of ids; found by its id, whatever else could be looked up.
                 SELECT b.id, b.run_id, b.route_id, b.epoch, b.claim_no, b.tag, b.size, b.announced, b.marked, b.doubtful,
                     b.expires_at, b.content_version, b.variant
                 FROM mine
                 JOIN pushfleet.batch b ON b.shard = \(flush.shard.rawValue) AND b.id = mine.id
-                WHERE b.holder = \(worker.uuid) AND b.state = 1 AND (SELECT count(*) FROM renewed) >= 0
+                WHERE b.holder IS NOT DISTINCT FROM \(worker.uuid)
+                    AND b.state + 0 = 1
+                    AND (SELECT count(*) FROM renewed) >= 0
                 ORDER BY b.id
                 FOR UPDATE OF b
             ),

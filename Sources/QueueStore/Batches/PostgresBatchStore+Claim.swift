@@ -46,10 +46,11 @@ extension PostgresQuery {
             CROSS JOIN LATERAL (
                 SELECT b.tag
                 FROM pushfleet.batch b
-                WHERE b.shard = \(shard.rawValue)
-                    AND b.run_id = pair.run_id
-                    AND b.route_id = pair.route_id
-                    AND b.state = 0
+                -- By the one index that has these expressions: see migration 0093.
+                WHERE b.shard + 0 = \(shard.rawValue)
+                    AND b.run_id + 0 = pair.run_id
+                    AND b.route_id + 0 = pair.route_id
+                    AND b.state + 0 = 0
                     AND b.tag >= pair.low_tag
                 ORDER BY b.tag
                 LIMIT 1
@@ -64,10 +65,10 @@ extension PostgresQuery {
             CROSS JOIN LATERAL (
                 SELECT b.id
                 FROM pushfleet.batch b
-                WHERE b.shard = \(shard.rawValue)
-                    AND b.run_id = head.run_id
-                    AND b.route_id = head.route_id
-                    AND b.state = 0
+                WHERE b.shard + 0 = \(shard.rawValue)
+                    AND b.run_id + 0 = head.run_id
+                    AND b.route_id + 0 = head.route_id
+                    AND b.state + 0 = 0
                     AND b.tag >= head.low_tag
                 ORDER BY b.tag
                 LIMIT 1

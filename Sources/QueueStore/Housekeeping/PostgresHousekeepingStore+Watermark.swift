@@ -28,10 +28,11 @@ extension PostgresQuery {
         LEFT JOIN LATERAL (
             SELECT b.tag
             FROM pushfleet.batch b
-            WHERE b.shard = \(shard.rawValue)
-                AND b.run_id = pair.run_id
-                AND b.route_id = pair.route_id
-                AND b.state = 0
+            -- By the one index that has these expressions: see migration 0093.
+            WHERE b.shard + 0 = \(shard.rawValue)
+                AND b.run_id + 0 = pair.run_id
+                AND b.route_id + 0 = pair.route_id
+                AND b.state + 0 = 0
                 AND b.tag >= pair.low_tag
             ORDER BY b.tag
             LIMIT 1
@@ -60,10 +61,10 @@ extension PostgresQuery {
             SELECT coalesce(min(b.tag), max(marked.last_tag) + 1) AS tag
             FROM pushfleet.run_route marked
             LEFT JOIN pushfleet.batch b
-                ON b.shard = \(shard.rawValue)
-                AND b.run_id = \(pair.run.rawValue)
-                AND b.route_id = \(pair.route.rawValue)
-                AND b.state = 0
+                ON b.shard + 0 = \(shard.rawValue)
+                AND b.run_id + 0 = \(pair.run.rawValue)
+                AND b.route_id + 0 = \(pair.route.rawValue)
+                AND b.state + 0 = 0
                 AND b.tag >= marked.low_tag
             WHERE marked.shard = \(shard.rawValue)
                 AND marked.run_id = \(pair.run.rawValue)

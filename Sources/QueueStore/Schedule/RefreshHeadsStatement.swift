@@ -36,10 +36,11 @@ struct RefreshHeadsStatement {
             LEFT JOIN LATERAL (
                 SELECT b.tag
                 FROM pushfleet.batch b
-                WHERE b.shard = \(shard.rawValue)
-                    AND b.run_id = pair.run_id
-                    AND b.route_id = pair.route_id
-                    AND b.state = 0
+                -- By the one index that has these expressions: see migration 0093.
+                WHERE b.shard + 0 = \(shard.rawValue)
+                    AND b.run_id + 0 = pair.run_id
+                    AND b.route_id + 0 = pair.route_id
+                    AND b.state + 0 = 0
                     AND b.tag >= pair.low_tag
                     AND run.id IS NOT NULL
                     AND route.id IS NOT NULL

@@ -1,0 +1,2 @@
+DROP INDEX pushfleet.batch_holding;
+DROP INDEX pushfleet.batch_claimable;
