@@ -4454,11 +4454,15 @@ CREATE INDEX batch_by_run ON pushfleet.batch USING btree (shard, run_id);
 
 CREATE INDEX batch_claimable ON pushfleet.batch USING btree (((shard + 0)), ((run_id + 0)), ((route_id + 0)), tag) WHERE ((state + 0) = 0);
 
+CREATE INDEX batch_expirable ON pushfleet.batch USING btree (((shard + 0)), expires_at) WHERE ((state - 0) = ANY (ARRAY[0, 5]));
+
 CREATE INDEX batch_expiring ON pushfleet.batch USING btree (shard, expires_at) WHERE (state = ANY (ARRAY[0, 5]));
 
 CREATE INDEX batch_held ON pushfleet.batch USING btree (shard, holder, claim_no) WHERE (state = 1);
 
 CREATE INDEX batch_holding ON pushfleet.batch USING btree (((shard + 0)), holder, claim_no) WHERE ((state + 0) = 1);
+
+CREATE INDEX batch_promotable ON pushfleet.batch USING btree (((shard + 0)), due_at) WHERE ((state + 0) = 5);
 
 CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id, tag) WHERE (state = 0);
 

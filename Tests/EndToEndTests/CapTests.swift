@@ -20,9 +20,9 @@ import Testing
                 _ = try site.start(roles: "scheduler,janitor")
                 let slowly = ["--connections", "1", "--streams", "4"]
                 let fleet = try (0..<3).map { _ in try site.start(roles: "worker", slowly) }
-                try await until("some of both is sent") {
-                    let sent = try await [site.accepted(of: runs[0]).count, site.accepted(of: runs[1]).count]
-                    return sent.allSatisfy { $0 > 20 }
+                // Of which run is a race: one may have all of the first users.
+                try await until("some is sent") {
+                    try await site.accepted(of: runs[0]).count + site.accepted(of: runs[1]).count > 40
                 }
                 fleet[0].signal(SIGKILL)
                 _ = try site.start(roles: "worker", slowly)

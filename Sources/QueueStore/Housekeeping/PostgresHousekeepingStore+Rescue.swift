@@ -49,20 +49,48 @@ extension PostgresQuery {
     }
 
     /// Batches whose holder was seen lapsed for long enough, or is forgotten; by partition and holder.
+    ///
+    /// From holder to holder, the newest claim first: while a snapshot is held, the entries of what a worker held before
+    /// lie below, and of a living one they are not read.
     static func lapsedBatches(of shard: Shard, span: Duration) -> PostgresQuery {
         """
-        SELECT b.bucket_id, b.holder, array_agg(b.id ORDER BY b.id), array_agg(b.epoch ORDER BY b.id)
-        FROM pushfleet.batch b
-        LEFT JOIN pushfleet.worker ON worker.id = b.holder
-        WHERE b.shard = \(shard.rawValue)
-            AND b.state = 1
-            AND (
-                worker.id IS NULL
+        WITH RECURSIVE holders AS (
+            (
+                SELECT b.holder
+                FROM pushfleet.batch b
+                WHERE b.shard + 0 = \(shard.rawValue) AND b.state + 0 = 1
+                ORDER BY b.holder DESC, b.claim_no DESC
+                LIMIT 1
+            )
+            UNION ALL
+            SELECT below.holder
+            FROM holders
+            CROSS JOIN LATERAL (
+                SELECT b.holder
+                FROM pushfleet.batch b
+                WHERE b.shard + 0 = \(shard.rawValue) AND b.state + 0 = 1 AND b.holder < holders.holder
+                ORDER BY b.holder DESC, b.claim_no DESC
+                LIMIT 1
+            ) below
+        ),
+        gone AS MATERIALIZED (
+            SELECT holders.holder
+            FROM holders
+            LEFT JOIN pushfleet.worker ON worker.id = holders.holder
+            WHERE worker.id IS NULL
                 OR (
                     worker.lease_until < now()
                     AND worker.sighted_last_at - worker.sighted_first_at >= \(PostgresInterval(span))
                 )
-            )
+        )
+        SELECT b.bucket_id, b.holder, array_agg(b.id ORDER BY b.id), array_agg(b.epoch ORDER BY b.id)
+        FROM gone
+        CROSS JOIN LATERAL (
+            SELECT held.bucket_id, held.holder, held.id, held.epoch
+            FROM pushfleet.batch held
+            WHERE held.shard + 0 = \(shard.rawValue) AND held.holder = gone.holder AND held.state + 0 = 1
+            OFFSET 0
+        ) b
         GROUP BY b.bucket_id, b.holder
         """
     }

@@ -71,7 +71,8 @@ extension PostgresQuery {
         FROM (
             SELECT b.bucket_id, b.id
             FROM pushfleet.batch b
-            WHERE b.shard = \(shard.rawValue) AND b.state IN (0, 5) AND b.expires_at <= now()
+            -- By the one index that has these expressions: see migration 0093.
+            WHERE b.shard + 0 = \(shard.rawValue) AND b.state - 0 IN (0, 5) AND b.expires_at <= now()
             ORDER BY b.expires_at
             LIMIT 200
         ) open

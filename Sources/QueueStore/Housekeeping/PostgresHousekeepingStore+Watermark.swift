@@ -58,14 +58,19 @@ extension PostgresQuery {
         UPDATE pushfleet.run_route pair
         SET low_tag = first.tag
         FROM (
-            SELECT coalesce(min(b.tag), max(marked.last_tag) + 1) AS tag
+            SELECT coalesce(ready.tag, marked.last_tag + 1) AS tag
             FROM pushfleet.run_route marked
-            LEFT JOIN pushfleet.batch b
-                ON b.shard + 0 = \(shard.rawValue)
-                AND b.run_id + 0 = \(pair.run.rawValue)
-                AND b.route_id + 0 = \(pair.route.rawValue)
-                AND b.state + 0 = 0
-                AND b.tag >= marked.low_tag
+            LEFT JOIN LATERAL (
+                SELECT b.tag
+                FROM pushfleet.batch b
+                WHERE b.shard + 0 = \(shard.rawValue)
+                    AND b.run_id + 0 = \(pair.run.rawValue)
+                    AND b.route_id + 0 = \(pair.route.rawValue)
+                    AND b.state + 0 = 0
+                    AND b.tag >= marked.low_tag
+                ORDER BY b.tag
+                LIMIT 1
+            ) ready ON true
             WHERE marked.shard = \(shard.rawValue)
                 AND marked.run_id = \(pair.run.rawValue)
                 AND marked.route_id = \(pair.route.rawValue)
