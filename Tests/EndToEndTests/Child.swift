@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import Threading
 
 /// A process of ours, as a user starts it. What it prints goes into files.
@@ -73,6 +74,12 @@ final class Child: Sendable {
         guard !process.isRunning else { return Exit(status: -1, bySignal: false) }
         return Exit(status: process.terminationStatus, bySignal: process.terminationReason == .uncaughtSignal)
     }
+}
+
+/// Expects that a process ends so, and says what it wrote if it does not.
+func expectExit(_ child: Child, _ expected: Child.Exit, _ what: String = "it") async {
+    let exit = await child.exit()
+    #expect(exit == expected, "\(what) ended with \(exit): \(child.errors.suffix(2_000))")
 }
 
 /// Looks every 20 ms whether something has come about in another process.

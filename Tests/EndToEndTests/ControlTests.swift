@@ -85,7 +85,7 @@ import Testing
                 try await Self.untilSending(run, site, atLeast: 60)
                 let began = ContinuousClock.now
                 worker.signal(SIGTERM)
-                #expect(await worker.exit() == .done, "\(worker.errors.suffix(2000))")
+                await expectExit(worker, .done)
                 #expect(ContinuousClock.now - began < .seconds(10))
                 // At once, without waiting for a lease to lapse.
                 let accounting = try await site.progress(of: run).accounting
@@ -108,7 +108,7 @@ import Testing
                 let all = try site.start(roles: "scheduler,worker,janitor")
                 try await site.untilSettled(run)
                 all.signal(SIGINT)
-                #expect(await all.exit() == .done, "\(all.errors.suffix(2000))")
+                await expectExit(all, .done)
                 try await site.expectSound(run, "all in one")
             }
         }

@@ -41,7 +41,7 @@ import Testing
         func help(_ words: [String]) async throws -> String {
             let child = try Child(
                 "pushfleet", words + ["--help"], environment: [:], folder: folder, name: UUID().uuidString)
-            #expect(await child.exit() == .done, "\(page): pushfleet \(words.joined(separator: " "))")
+            await expectExit(child, .done, "\(page): pushfleet \(words.joined(separator: " "))")
             return child.output
         }
         for mention in try Self.mentions(in: page) {

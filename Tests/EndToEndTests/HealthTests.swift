@@ -58,7 +58,7 @@ import Testing
                 try relay.comeBack()
                 try await until("it is ready again") { try await Self.health(port) == [200, 200, 200] }
                 child.signal(SIGTERM)
-                #expect(await child.exit() == .done, "\(child.errors)")
+                await expectExit(child, .done)
             }
         }
     }
@@ -73,7 +73,7 @@ import Testing
                 try await until("it waits") { child.errors.contains("waiting for the database") }
                 let asked = ContinuousClock.now
                 child.signal(SIGTERM)
-                #expect(await child.exit() == .done, "\(child.errors)")
+                await expectExit(child, .done)
                 #expect(ContinuousClock.now - asked < .seconds(6))
             }
         }

@@ -70,7 +70,7 @@ import Testing
                 #expect(html.contains("<h1>Winter</h1>") && html.contains("12.5 % <small>"))
                 #expect(html.contains("Accounting: 40 targeted"))
                 intake.signal(SIGTERM)
-                #expect(await intake.exit() == .done)
+                await expectExit(intake, .done)
             }
         }
     }

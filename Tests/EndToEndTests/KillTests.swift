@@ -77,7 +77,7 @@ import Testing
         case .beforeRescue, .afterRescue:
             others = [try site.start(roles: "scheduler")]
             let worker = try site.start(roles: "worker", slowly, dieAt: "send.after:2")
-            #expect(await worker.exit() == .killed, "\(row)")
+            await expectExit(worker, .killed, "\(row)")
             victim = try site.start(roles: "janitor", dieAt: row.dieAt)
         case .beforePage, .afterPage:
             others = [try site.start(roles: "worker,janitor")]
@@ -96,7 +96,7 @@ import Testing
             others = [try site.start(roles: "scheduler,janitor")]
             victim = try site.start(roles: "worker", slowly, dieAt: row.dieAt)
         }
-        #expect(await victim.exit() == .killed, "\(row): \(victim.errors.suffix(2000))")
+        await expectExit(victim, .killed, "\(row)")
         for other in others { other.signal(SIGTERM) }
         for other in others {
             // The signal may find a process that has not come as far as to drain: nothing is its own yet.

@@ -11,7 +11,7 @@ import Testing
                 let child = try site.start(roles: "worker,scheduler,janitor", ["--http-port", "0"] + options)
                 try await until("it listens") { child.errors.contains("listening") }
                 child.signal(SIGTERM)
-                #expect(await child.exit() == .done)
+                await expectExit(child, .done)
                 text = child.errors
             }
         }

@@ -15,7 +15,7 @@ import Testing
                 let poison = "\(run)-50"
                 for death in 1...3 {
                     let victim = try site.start(roles: "worker", dieOf: poison)
-                    #expect(await victim.exit() == .killed, "\(victim.errors.suffix(2000))")
+                    await expectExit(victim, .killed)
                     if death == 3 { try await expectAlone(site) }
                     try await until("what it held is free") {
                         try await site.count("SELECT count(*) FROM pushfleet.batch WHERE state = 1") == 0

@@ -81,7 +81,7 @@ import Testing
             return try await Self.count(site, counted) == 1
         }
         fleet.signal(SIGTERM)
-        #expect(await fleet.exit() == .done)
+        await expectExit(fleet, .done)
         _ = try await site.client.query("SELECT pushfleet.ensure_day('delivery', date '2024-03-01')::text")
         _ = try await site.client.query("ALTER TABLE pushfleet.delivery_20240301 OWNER TO fleet_owner")
         _ = try await site.client.query(

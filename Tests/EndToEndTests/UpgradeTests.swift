@@ -65,7 +65,7 @@ import Testing
                 }
                 let new = [try site.start(roles: "worker", slowly), try site.start(roles: "scheduler,janitor")]
                 for child in old + keepers { child.signal(SIGTERM) }
-                for child in old + keepers { #expect(await child.exit() == .done, "\(child.errors)") }
+                for child in old + keepers { await expectExit(child, .done) }
                 try await site.untilSettled(run)
                 try await site.expectSound(run, "after the upgrade")
                 #expect(try await site.progress(of: run).accounting.delivered == site.subscribers)

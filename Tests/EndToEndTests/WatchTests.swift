@@ -50,7 +50,7 @@ import Testing
                 let sender = try site.start(roles: "scheduler,worker")
                 try await site.untilSettled(run)
                 sender.signal(SIGTERM)
-                #expect(await sender.exit() == .done)
+                await expectExit(sender, .done)
                 let again = try await site.createCampaign()
                 let child = try site.start(
                     roles: "scheduler,worker,janitor",

@@ -25,19 +25,31 @@ package final class HTTP2Client: Sendable {
         counters = Locked(HTTP2ClientStatistics(capacity: capacity))
         startThread(named: "http2-client") { [mailbox, counters, state] in
             blockBrokenPipeSignal()
-            let loop = ClientLoop(
-                origin: origin, configuration: configuration, mailbox: mailbox, statistics: counters, logger: logger)
-            loop.run()
-            let waiters = state.withLock { state in
-                state.isOver = true
-                // What was posted while the loop ended.
-                mailbox.empty().forEach(loop.take)
-                defer { state.waiters = [] }
-                return state.waiters
+            let waiters = Self.runLoop(state, mailbox) {
+                ClientLoop(
+                    origin: origin, configuration: configuration, mailbox: mailbox, statistics: counters,
+                    logger: logger)
             }
-            loop.queue.deliver()
+            // The loop and its TLS are gone by now: who was waiting may end the process.
             for waiter in waiters { waiter.resume() }
         }
+    }
+
+    /// - Returns: who waits for the end of it.
+    private static func runLoop(
+        _ state: Locked<State>, _ mailbox: Mailbox<ClientLoop.Message>, _ makeLoop: () -> ClientLoop
+    ) -> [CheckedContinuation<Void, Never>] {
+        let loop = makeLoop()
+        loop.run()
+        let waiters = state.withLock { state in
+            state.isOver = true
+            // What was posted while the loop ended.
+            mailbox.empty().forEach(loop.take)
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        loop.queue.deliver()
+        return waiters
     }
 
     deinit { mailbox.post(.close(.now)) }
