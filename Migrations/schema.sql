@@ -367,9 +367,11 @@ $$;
 COMMENT ON FUNCTION pushfleet.check_message(message jsonb) IS 'Everything wrong with a message that SQL can tell: all but sizes, and counts of characters near a limit.';
 
 CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer text, code text, problem text)
-    LANGUAGE sql STABLE
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $_$
+BEGIN
+    RETURN QUERY
     SELECT '/options', 'type_invalid', 'must be an object'
     WHERE jsonb_typeof(options) IS DISTINCT FROM 'object'
     UNION ALL
@@ -409,18 +411,24 @@ CREATE FUNCTION pushfleet.check_options(options jsonb) RETURNS TABLE(pointer tex
         WHEN 'idempotencyKey' THEN jsonb_typeof(o.value) = 'string' AND char_length(o.value #>> '{}') BETWEEN 1 AND 255
         WHEN 'notBefore' THEN jsonb_typeof(o.value) = 'string' AND pushfleet.instant_or_null(o.value #>> '{}')
             BETWEEN clock_timestamp() - interval '1 day' AND clock_timestamp() + interval '28 days'
-    END, false)
+    END, false);
+END
 $_$;
 
 CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer text, code text, problem text)
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $_$
+BEGIN
+    RETURN QUERY
     SELECT '/recipient', 'recipient_invalid',
         'must be {"subscriber": id}, {"externalId": "…"} or {"user": "…"}'
     WHERE NOT coalesce(
         jsonb_typeof(recipient) = 'object'
-        AND (SELECT count(*) = 1 FROM jsonb_object_keys(CASE jsonb_typeof(recipient) WHEN 'object' THEN recipient ELSE '{}' END))
+        AND (
+            SELECT count(*) = 1
+            FROM jsonb_object_keys(CASE jsonb_typeof(recipient) WHEN 'object' THEN recipient ELSE '{}' END)
+        )
         AND CASE
             WHEN recipient ? 'subscriber' THEN jsonb_typeof(recipient -> 'subscriber') = 'number'
                 AND (recipient ->> 'subscriber') ~ '^\d{1,18}$'
@@ -428,7 +436,8 @@ CREATE FUNCTION pushfleet.check_recipient(recipient jsonb) RETURNS TABLE(pointer
                 AND recipient ->> 'externalId' <> ''
             WHEN recipient ? 'user' THEN jsonb_typeof(recipient -> 'user') = 'string' AND recipient ->> 'user' <> ''
             ELSE false
-        END, false)
+        END, false);
+END
 $_$;
 
 CREATE FUNCTION pushfleet.complete_content_version() RETURNS trigger
@@ -602,7 +611,8 @@ BEGIN
         RETURN;
     END IF;
     EXECUTE format(
-        'CREATE TABLE pushfleet.%I (LIKE pushfleet.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)',
+        'CREATE TABLE pushfleet.%I (LIKE pushfleet.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS) '
+            'WITH (autovacuum_vacuum_insert_threshold = -1)',
         child, parent);
     EXECUTE format('CREATE INDEX %I ON pushfleet.%I (subscriber_id)', child || '_subscriber', child);
     EXECUTE format(
@@ -620,7 +630,20 @@ CREATE FUNCTION pushfleet.ensure_days(ahead integer DEFAULT 7) RETURNS void
     AS $$
 DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
+    past regclass;
 BEGIN
+    -- Days that are written no more: one vacuum each, and what it marks and freezes stays so.
+    FOR past IN
+        SELECT child.oid::regclass
+        FROM pg_inherits i
+        JOIN pg_class child ON child.oid = i.inhrelid
+        WHERE i.inhparent IN ('pushfleet.delivery'::regclass, 'pushfleet.attempt'::regclass)
+            AND child.reloptions @> '{autovacuum_vacuum_insert_threshold=-1}'
+            AND right(child.relname, 8) < to_char(today, 'YYYYMMDD')
+        ORDER BY 1
+    LOOP
+        EXECUTE format('ALTER TABLE %s RESET (autovacuum_vacuum_insert_threshold)', past);
+    END LOOP;
     FOR i IN 0 .. ahead LOOP
         PERFORM pushfleet.ensure_day('delivery', today + i);
         PERFORM pushfleet.ensure_day('attempt', today + i);
@@ -1420,10 +1443,12 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.is_blank(value text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    SELECT btrim(value, pushfleet.white_space()) = ''
+BEGIN
+    RETURN btrim(value, pushfleet.white_space()) = '';
+END
 $$;
 
 CREATE FUNCTION pushfleet.is_bypass(bypass jsonb) RETURNS boolean
@@ -1890,6 +1915,7 @@ $_$;
 CREATE FUNCTION pushfleet.notify(app text, recipient jsonb, message jsonb, options jsonb DEFAULT '{}'::jsonb) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1897,7 +1923,7 @@ DECLARE
     problems jsonb;
     known record;
     body bytea;
-    result bigint := nextval(pg_get_serial_sequence('pushfleet.notification', 'id'));
+    result bigint := nextval('pushfleet.notification_id_seq');
     due timestamptz;
     policy smallint := CASE WHEN options ->> 'inDoubt' = 'assume_sent' THEN 1 ELSE 0 END;
     the_run bigint;
@@ -1905,6 +1931,7 @@ DECLARE
     said jsonb;
     delivery CONSTANT jsonb := options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[];
     rules smallint;
+    the_shards smallint[] := (SELECT a.shards FROM pushfleet.app a WHERE a.id = the_app);
 BEGIN
     SELECT jsonb_agg(
         jsonb_build_object('pointer', p.pointer, 'code', p.code, 'message', p.problem)
@@ -1913,7 +1940,7 @@ BEGIN
     FROM (
         SELECT * FROM pushfleet.check_recipient(recipient)
         UNION ALL
-        SELECT * FROM pushfleet.check_options(options)
+        SELECT * FROM pushfleet.check_options(options) WHERE options IS DISTINCT FROM '{}'
         UNION ALL
         SELECT * FROM pushfleet.message_problems(message, '/message')
         UNION ALL
@@ -1959,22 +1986,34 @@ BEGIN
         INSERT INTO pushfleet.bypass (app_id, run_id, content_version, rules, reason)
         VALUES (the_app, the_run, version, pushfleet.exempt_rules('{}', delivery), options #>> '{bypass,reason}');
     END IF;
-    WITH target AS (
-        SELECT s.shard, s.id, row_number() OVER (ORDER BY s.seen_at DESC NULLS LAST, s.id) AS place,
+    WITH named AS (
+        -- By one of three indexes, whichever the recipient names.
+        SELECT s.shard, s.id, s.seen_at, s.time_zone
+        FROM pushfleet.subscriber s
+        WHERE recipient ? 'subscriber' AND s.shard = ANY (the_shards) AND s.app_id = the_app
+            AND s.id = (recipient ->> 'subscriber')::bigint
+        UNION ALL
+        SELECT s.shard, s.id, s.seen_at, s.time_zone
+        FROM pushfleet.subscriber s
+        WHERE recipient ? 'externalId' AND s.shard = ANY (the_shards) AND s.app_id = the_app
+            AND s.external_id = recipient ->> 'externalId'
+        UNION ALL
+        SELECT s.shard, s.id, s.seen_at, s.time_zone
+        FROM pushfleet.subscriber s
+        WHERE recipient ? 'user' AND s.shard = ANY (the_shards) AND s.app_id = the_app
+            AND s.user_id = recipient ->> 'user'
+    ),
+    target AS (
+        SELECT named.shard, named.id, row_number() OVER (ORDER BY named.seen_at DESC NULLS LAST, named.id) AS place,
             -- What would be skipped is so by the worker, who records it.
             CASE
                 WHEN a.quiet_from IS NOT NULL AND rules & 2 = 0
                     AND coalesce(options ->> 'quietHours' = 'defer', a.quiet_policy = 0)
-                THEN pushfleet.quiet_end(due, s.time_zone, a.time_zone, a.quiet_from, a.quiet_until)
+                THEN pushfleet.quiet_end(due, named.time_zone, a.time_zone, a.quiet_from, a.quiet_until)
             END AS quiet_end
         FROM pushfleet.app a
-        JOIN pushfleet.subscriber s ON s.shard = ANY (a.shards) AND s.app_id = a.id
+        CROSS JOIN named
         WHERE a.id = the_app
-            AND CASE
-                WHEN recipient ? 'subscriber' THEN s.id = (recipient ->> 'subscriber')::bigint
-                WHEN recipient ? 'externalId' THEN s.external_id = recipient ->> 'externalId'
-                ELSE s.user_id = recipient ->> 'user'
-            END
     ),
     queued AS (
         INSERT INTO pushfleet.notification (shard, id, run_id, subscriber_id, content_version, due_at, expires_at)
@@ -1982,7 +2021,7 @@ BEGIN
         SELECT target.shard,
             CASE target.place
                 WHEN 1 THEN result
-                ELSE nextval(pg_get_serial_sequence('pushfleet.notification', 'id'))
+                ELSE nextval('pushfleet.notification_id_seq')
             END,
             the_run, target.id, version, coalesce(target.quiet_end, due),
             coalesce(target.quiet_end, due)
@@ -2161,10 +2200,12 @@ END
 $$;
 
 CREATE FUNCTION pushfleet.pointer_step(key text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    SELECT '/' || replace(replace(key, '~', '~0'), '/', '~1')
+BEGIN
+    RETURN '/' || replace(replace(key, '~', '~0'), '/', '~1');
+END
 $$;
 
 CREATE FUNCTION pushfleet.presentation_problems(presentation jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)

@@ -9,6 +9,7 @@ import tempfile
 
 import expand
 import fleet
+import growth
 import latency
 import peers
 import profile_fleet
@@ -19,7 +20,7 @@ import send
 from harness import Report, Server
 
 BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "latency": latency, "scale": scale,
-              "peers": peers, "reports": reports_bench, "profile": profile_fleet}
+              "growth": growth, "peers": peers, "reports": reports_bench, "profile": profile_fleet}
 # What looks for causes is run by name alone.
 NAMED_ONLY = {"profile"}
 

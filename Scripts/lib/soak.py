@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from harness import BIN, ROOT, Server, run
+from harness import BIN, ROOT, Server, own_cpu, run
 from provider import Provider
 
 # By PostgreSQL's own estimate, all our tables together. A batch of 500 is claimed once and flushed some five times.
@@ -94,6 +94,13 @@ class Soak:
                 found[name] = next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
         return found
 
+    def cpu(self):
+        """Seconds by component so far."""
+        found = {"database": self.server.cpu(), "simulator": own_cpu(self.provider.process.pid)}
+        for name, process in self.members.items():
+            found[name.split()[0]] = found.get(name.split()[0], 0) + own_cpu(process.pid)
+        return found
+
     def run(self):
         self.start()
         total = self.chosen.minutes * 60
@@ -104,7 +111,7 @@ class Soak:
         self.hold(total + 60)
         while (elapsed := time.monotonic() - start) < total:
             self.feed()
-            samples.append((time.monotonic() - start, self.provider.counts()["accepted"]))
+            samples.append((time.monotonic() - start, self.provider.counts()["accepted"], self.cpu()))
             if memory is None and elapsed >= warm:
                 memory, first_dead = self.memory(), sum(self.dead().values())
             if elapsed >= reader_at:
@@ -116,17 +123,21 @@ class Soak:
         return self.figures(samples, warm, memory, first_dead)
 
     def figures(self, samples, warm, memory, first_dead):
-        rates = [(at, (sent - before) / (at - earlier))
-                 for (earlier, before), (at, sent) in zip(samples, samples[1:]) if earlier >= warm]
+        samples = [each for each in samples if each[0] >= warm]
+        rates = [(sent - before) / (at - earlier) for (earlier, before, _), (at, sent, _) in zip(samples, samples[1:])]
         part = max(1, len(rates) // 5)
-        begin = statistics.median(rate for _, rate in rates[:part])
-        end = statistics.median(rate for _, rate in rates[-part:])
+        begin, end = statistics.median(rates[:part]), statistics.median(rates[-part:])
         after, dead = self.memory(), self.dead()
         sent = samples[-1][1]
         grown = {name: round(after[name] - memory[name], 1) for name in memory}
         figures = {
             "minutes": self.chosen.minutes, "campaigns": self.campaigns, "sent": sent,
             "throughput_start": round(begin), "throughput_end": round(end), "throughput_ratio": round(end / begin, 3),
+            # What the work costs, and what the machine gave for it: the simulator does the same for every push.
+            "cpu_us_per_push_start": self.cost(samples[0], samples[part]),
+            "cpu_us_per_push_end": self.cost(samples[-part - 1], samples[-1]),
+            "cores_busy_start": self.busy(samples[0], samples[part]),
+            "cores_busy_end": self.busy(samples[-part - 1], samples[-1]),
             "dead_rows": sum(dead.values()), "dead_rows_by_table": dead,
             "dead_rows_per_thousand_jobs": round(sum(dead.values()) * 1000 / max(1, sent), 1),
             "dead_rows_after_warm_up": first_dead,
@@ -145,6 +156,15 @@ class Soak:
             faults.append("the accounting is violated, or a process ended")
         figures["faults"] = faults
         return figures
+
+    @staticmethod
+    def cost(one, other):
+        pushes = max(1, other[1] - one[1])
+        return {name: round((other[2][name] - one[2][name]) * 1e6 / pushes, 1) for name in one[2]}
+
+    @staticmethod
+    def busy(one, other):
+        return round((sum(other[2].values()) - sum(one[2].values())) / (other[0] - one[0]), 2)
 
     def end(self):
         for each in self.members.values():

@@ -95,6 +95,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [#"{"subscriber": 2500}"#, #"{"externalId": "u2500"}"#, #"{"user": "u2500"}"#])
+    func `A recipient is found by an index, however it is named`(recipient: String) async throws {
+        try await QueueFixture.run(subscribers: 5_000) { fixture in
+            _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET user_id = external_id")
+            _ = try await fixture.client.query("ANALYZE pushfleet.subscriber")
+            // Of a table: scans of it from end to end, by this session and not yet reported.
+            let scans: PostgresQuery = "SELECT pg_stat_get_xact_numscans('pushfleet.subscriber'::regclass)"
+            try await fixture.client.withTransaction { session in
+                let before = try await session.query(scans)[0].int64(0)
+                for _ in 1...8 {
+                    _ = try await session.query(
+                        "SELECT pushfleet.notify('ferry', \(PostgresJSON(recipient)), \(PostgresJSON(Self.message)))")
+                }
+                #expect(try await session.query(scans)[0].int64(0) == before)
+                let queued = try await session.query(
+                    "SELECT count(*) FROM pushfleet.notification WHERE subscriber_id = 2500")[0].int64(0)
+                #expect(queued == 8)
+            }
+        }
+    }
+
     @Test func `The same key and body gives the same notification, another body is refused`() async throws {
         try await QueueFixture.run { fixture in
             let key = #"{"idempotencyKey": "order-7"}"#

@@ -151,4 +151,24 @@ import Threading
             #expect(days == 8)
         }
     }
+
+    @Test func `no day is vacuumed for its inserts while it is written, each is once it is over`() async throws {
+        try await QueueFixture.run { fixture in
+            _ = try await fixture.members.owner.query(
+                "SELECT pushfleet.ensure_day('attempt', date '2024-03-01')::text")
+            let spared: PostgresQuery = """
+                SELECT string_agg(child.relname, ' ' ORDER BY child.relname)
+                FROM pg_inherits i
+                JOIN pg_class child ON child.oid = i.inhrelid
+                WHERE i.inhparent IN ('pushfleet.delivery'::regclass, 'pushfleet.attempt'::regclass)
+                    AND child.reloptions @> '{autovacuum_vacuum_insert_threshold=-1}'
+                """
+            let made = try await fixture.client.query(spared)[0].string(0).split(separator: " ")
+            #expect(made.contains("attempt_20240301"))
+            try await fixture.schedule.ensureDays()
+            let kept = try await fixture.client.query(spared)[0].string(0).split(separator: " ")
+            #expect(kept.count == 16)
+            #expect(!kept.contains("attempt_20240301"))
+        }
+    }
 }

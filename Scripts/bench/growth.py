@@ -1,0 +1,89 @@
+"""growth: what `notify()` leaves behind. Only `delivery` may grow with the calls, and retention bounds that."""
+import threading
+import time
+
+from fleet import Fleet
+from harness import until
+
+SUBSCRIBERS = 20_000
+CALLERS = 2
+CALLS_EACH = 500
+# Collecting keeps up: what is measured is what stays, not how long a queue can get.
+AHEAD = 30_000
+
+CALL = f"""
+SELECT count(pushfleet.notify(
+    'ferry', jsonb_build_object('subscriber', 1 + (random() * {SUBSCRIBERS - 1})::integer),
+    '{{"content": {{"en": {{"title": "Hi", "body": "Your ferry waits."}}, "_default": "en"}}}}'))
+FROM generate_series(1, {CALLS_EACH})"""
+
+SIZES = """
+SELECT coalesce(parent.relname, of.relname), sum(pg_total_relation_size(of.oid))
+FROM pg_class of
+LEFT JOIN pg_inherits i ON i.inhrelid = of.oid
+LEFT JOIN pg_class parent ON parent.oid = i.inhparent
+WHERE of.relnamespace = 'pushfleet'::regnamespace AND of.relkind = 'r'
+GROUP BY 1"""
+
+
+def bench(server, report, options, directory):
+    calls = options.size or (10_000_000 if options.full else 200_000)
+    if not options.choose([calls], lambda _: "notify"):
+        return
+    url = server.fresh("growth", SUBSCRIBERS)
+    with Fleet(server, directory, url, workers=2) as fleet:
+        start = time.monotonic()
+        # The first fifth makes each table as large as calls under way need it.
+        call(fleet, report, calls // 5, 0)
+        before = sizes(fleet)
+        call(fleet, report, calls - calls // 5, calls // 5)
+        seconds = time.monotonic() - start
+        after = sizes(fleet)
+        accepted = fleet.provider.counts()["accepted"]
+        if accepted != calls:
+            raise RuntimeError(f"{calls} calls, {accepted} requests")
+    case = f"{calls:,} notify() calls"
+    report.figure("growth", case, "sent", [calls / seconds], "1/s")
+    others = 0
+    for table in sorted(after):
+        grown = after[table] - before.get(table, 0)
+        if table != "delivery":
+            others += grown
+        if grown > 0 or table == "delivery":
+            report.figure("growth", case, table, [grown / 1024], "KiB")
+    report.figure("growth", case, "all but delivery", [others / 1024], "KiB", "of delivery",
+                  [others / (after["delivery"] - before["delivery"])])
+
+
+def sizes(fleet):
+    """Bytes of each table with its indexes, partitions together, once all that was called for is sent."""
+    return {name: int(size) for name, size in fleet.server.ask(SIZES, fleet.database)}
+
+
+def call(fleet, report, count, made):
+    """Calls, 500 to a transaction, and waits until all of them are sent."""
+    lock, left, failures = threading.Lock(), [count], []
+
+    def caller():
+        try:
+            while True:
+                with lock:
+                    if left[0] <= 0:
+                        return
+                    left[0] -= CALLS_EACH
+                fleet.server.ask(CALL, fleet.database)
+                if left[0] // CALLS_EACH % 20 == 0:
+                    until(lambda: made + count - left[0] - fleet.provider.counts()["accepted"] < AHEAD, pause=0.1)
+        except Exception as failure:
+            failures.append(failure)
+
+    callers = [threading.Thread(target=caller) for _ in range(CALLERS)]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join()
+    if failures:
+        raise failures[0]
+    until(lambda: fleet.provider.counts()["accepted"] >= made + count)
+    until(lambda: fleet.server.number("SELECT count(*) FROM pushfleet.batch WHERE state IN (0, 1, 5)", fleet.database) == 0)
+    report.note(f"growth: {made + count:,} calls sent")
