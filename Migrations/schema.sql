@@ -3453,6 +3453,13 @@ CREATE TABLE pushfleet.retry (
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
 CREATE VIEW pushfleet.accounting_violation AS
+ WITH queue AS MATERIALIZED (
+         SELECT retry.shard,
+            retry.run_id,
+            count(*) AS waiting
+           FROM pushfleet.retry
+          GROUP BY retry.shard, retry.run_id
+        )
  SELECT a.shard,
     a.run_id,
     a.targeted,
@@ -3470,11 +3477,7 @@ CREATE VIEW pushfleet.accounting_violation AS
     a.repeat_bound,
     COALESCE(queue.waiting, (0)::bigint) AS retry_rows
    FROM (pushfleet.accounting_shard a
-     LEFT JOIN ( SELECT retry.shard,
-            retry.run_id,
-            count(*) AS waiting
-           FROM pushfleet.retry
-          GROUP BY retry.shard, retry.run_id) queue ON (((queue.shard = a.shard) AND (queue.run_id = a.run_id))))
+     LEFT JOIN queue ON (((queue.shard = a.shard) AND (queue.run_id = a.run_id))))
   WHERE ((a.targeted <> (((((((((a.pending + a.leased) + a.retrying) + a.delivered) + a.failed) + a.unregistered) + a.expired) + a.cancelled) + a.skipped) + a.in_doubt)) OR (a.targeted <> a.expanded) OR (a.retrying <> COALESCE(queue.waiting, (0)::bigint)));
 
 COMMENT ON VIEW pushfleet.accounting_violation IS 'Always empty: a row is a defect.';

@@ -117,10 +117,12 @@ struct PlanNode {
     }
     var type: String { fields["Node Type"] as? String ?? "" }
     var relation: String { fields["Relation Name"] as? String ?? "" }
-    var rows: Double { number("Actual Rows") * number("Actual Loops") }
+    /// How often it began anew.
+    var loops: Double { number("Actual Loops") }
+    var rows: Double { number("Actual Rows") * loops }
     /// Rows that were read for nothing.
     var removed: Double {
-        (number("Rows Removed by Filter") + number("Rows Removed by Index Recheck")) * number("Actual Loops")
+        (number("Rows Removed by Filter") + number("Rows Removed by Index Recheck")) * loops
     }
     /// Pages looked at by the whole statement, counted too high rather than too low: what data-modifying parts do that
     /// nobody reads is not in the top node's count.

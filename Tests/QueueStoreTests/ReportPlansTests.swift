@@ -71,6 +71,9 @@ import Testing
             let isLarge = Self.large.contains { node.relation == $0 || node.relation.hasPrefix($0 + "_20") }
             #expect(!isLarge, "\(name) reads all of \(node.relation)")
         }
+        for node in plan.all where node.relation == "retry" {
+            #expect(node.loops <= 1, "\(name) counts the retries \(node.loops) times")
+        }
         #expect(plan.pages <= pages, "\(name) looks at \(plan.pages) pages")
     }
 }

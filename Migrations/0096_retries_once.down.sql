@@ -1,0 +1,14 @@
+CREATE OR REPLACE VIEW pushfleet.accounting_violation AS
+SELECT
+    a.shard, a.run_id, a.targeted, a.expanded, a.pending, a.leased, a.retrying, a.delivered, a.failed, a.unregistered,
+    a.expired, a.cancelled, a.skipped, a.in_doubt, a.repeat_bound, coalesce(queue.waiting, 0) AS retry_rows
+FROM pushfleet.accounting_shard a
+LEFT JOIN (
+    SELECT retry.shard, retry.run_id, count(*) AS waiting
+    FROM pushfleet.retry
+    GROUP BY retry.shard, retry.run_id
+) queue ON queue.shard = a.shard AND queue.run_id = a.run_id
+WHERE a.targeted <> a.pending + a.leased + a.retrying + a.delivered + a.failed + a.unregistered + a.expired
+        + a.cancelled + a.skipped + a.in_doubt
+    OR a.targeted <> a.expanded
+    OR a.retrying <> coalesce(queue.waiting, 0);
