@@ -40,6 +40,8 @@ BEGIN
 END
 $$;
 
+DROP FUNCTION pushfleet.vacuum_past_days();
+
 DO $$
 DECLARE
     child regclass;

@@ -35,32 +35,49 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION pushfleet.ensure_days(ahead integer DEFAULT 7) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
+-- Days that are written no more: one vacuum each, and what it marks and freezes stays so.
+CREATE FUNCTION pushfleet.vacuum_past_days() RETURNS void
+    LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
+    SET lock_timeout TO '50ms'
     AS $$
 DECLARE
-    today date := (now() AT TIME ZONE 'UTC')::date;
     past regclass;
 BEGIN
-    -- Days that are written no more: one vacuum each, and what it marks and freezes stays so.
     FOR past IN
         SELECT child.oid::regclass
         FROM pg_inherits i
         JOIN pg_class child ON child.oid = i.inhrelid
         WHERE i.inhparent IN ('pushfleet.delivery'::regclass, 'pushfleet.attempt'::regclass)
             AND child.reloptions @> '{autovacuum_vacuum_insert_threshold=-1}'
-            AND right(child.relname, 8) < to_char(today, 'YYYYMMDD')
+            AND right(child.relname, 8) < to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')
         ORDER BY 1
     LOOP
         EXECUTE format('ALTER TABLE %s RESET (autovacuum_vacuum_insert_threshold)', past);
     END LOOP;
+EXCEPTION
+    -- An index is being built, or the day is going: the next call is a minute away, and days to come must not wait.
+    WHEN lock_not_available THEN
+        NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION pushfleet.ensure_days(ahead integer DEFAULT 7) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    today date := (now() AT TIME ZONE 'UTC')::date;
+BEGIN
     FOR i IN 0 .. ahead LOOP
         PERFORM pushfleet.ensure_day('delivery', today + i);
         PERFORM pushfleet.ensure_day('attempt', today + i);
     END LOOP;
+    PERFORM pushfleet.vacuum_past_days();
 END
 $$;
+
+REVOKE ALL ON FUNCTION pushfleet.vacuum_past_days() FROM PUBLIC;
 
 DO $$
 DECLARE

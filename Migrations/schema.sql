@@ -630,24 +630,12 @@ CREATE FUNCTION pushfleet.ensure_days(ahead integer DEFAULT 7) RETURNS void
     AS $$
 DECLARE
     today date := (now() AT TIME ZONE 'UTC')::date;
-    past regclass;
 BEGIN
-    -- Days that are written no more: one vacuum each, and what it marks and freezes stays so.
-    FOR past IN
-        SELECT child.oid::regclass
-        FROM pg_inherits i
-        JOIN pg_class child ON child.oid = i.inhrelid
-        WHERE i.inhparent IN ('pushfleet.delivery'::regclass, 'pushfleet.attempt'::regclass)
-            AND child.reloptions @> '{autovacuum_vacuum_insert_threshold=-1}'
-            AND right(child.relname, 8) < to_char(today, 'YYYYMMDD')
-        ORDER BY 1
-    LOOP
-        EXECUTE format('ALTER TABLE %s RESET (autovacuum_vacuum_insert_threshold)', past);
-    END LOOP;
     FOR i IN 0 .. ahead LOOP
         PERFORM pushfleet.ensure_day('delivery', today + i);
         PERFORM pushfleet.ensure_day('attempt', today + i);
     END LOOP;
+    PERFORM pushfleet.vacuum_past_days();
 END
 $$;
 
@@ -3092,6 +3080,32 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) IS 'Sends nothing more to an installation, or to all of a user''s; how many there were. PF400, PF403, PF404.';
 
+CREATE FUNCTION pushfleet.vacuum_past_days() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET lock_timeout TO '50ms'
+    AS $$
+DECLARE
+    past regclass;
+BEGIN
+    FOR past IN
+        SELECT child.oid::regclass
+        FROM pg_inherits i
+        JOIN pg_class child ON child.oid = i.inhrelid
+        WHERE i.inhparent IN ('pushfleet.delivery'::regclass, 'pushfleet.attempt'::regclass)
+            AND child.reloptions @> '{autovacuum_vacuum_insert_threshold=-1}'
+            AND right(child.relname, 8) < to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')
+        ORDER BY 1
+    LOOP
+        EXECUTE format('ALTER TABLE %s RESET (autovacuum_vacuum_insert_threshold)', past);
+    END LOOP;
+EXCEPTION
+    -- An index is being built, or the day is going: the next call is a minute away, and days to come must not wait.
+    WHEN lock_not_available THEN
+        NULL;
+END
+$$;
+
 CREATE FUNCTION pushfleet.variant_problems(value jsonb, at text) RETURNS TABLE(pointer text, code text, problem text)
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -4833,6 +4847,8 @@ REVOKE ALL ON FUNCTION pushfleet.text_problems(value jsonb, at text, at_most int
 
 REVOKE ALL ON FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.unregister_subscriber(app text, recipient jsonb) TO pushfleet_caller;
+
+REVOKE ALL ON FUNCTION pushfleet.vacuum_past_days() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.variant_problems(value jsonb, at text) FROM PUBLIC;
 

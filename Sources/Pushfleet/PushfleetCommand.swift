@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Crypto
 
 @main
 struct PushfleetCommand: AsyncParsableCommand {
@@ -31,9 +31,7 @@ struct PushfleetCommand: AsyncParsableCommand {
 
     static func main() async {
         ignoreBrokenPipes()
+        keepOpenSSLUntilTheEnd()
         await main(Array(CommandLine.arguments.dropFirst()))
-        // Not exit(3): threads that have nothing left to do would run on while it takes OpenSSL down under them.
-        fflush(nil)
-        _exit(EXIT_SUCCESS)
     }
 }

@@ -105,11 +105,23 @@ struct PlanNode {
 
     /// Executes the statement.
     init(_ query: PostgresQuery, _ client: PostgresClient) async throws {
+        try self.init(await client.query(Self.explained(query), deadline: .seconds(60)))
+    }
+
+    /// Executes the statement with what the session has set.
+    init(_ query: PostgresQuery, in session: PostgresConnection) async throws {
+        try self.init(await session.query(Self.explained(query)))
+    }
+
+    private init(_ answer: PostgresRows) throws {
+        let plans = try JSONSerialization.jsonObject(with: Data(answer[0].json(0).utf8)) as? [[String: Any]]
+        fields = plans?.first?["Plan"] as? [String: Any] ?? [:]
+    }
+
+    private static func explained(_ query: PostgresQuery) -> PostgresQuery {
         var explained = query
         explained.sql = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON, TIMING OFF) " + query.sql
-        let text = try await client.query(explained, deadline: .seconds(60))[0].json(0)
-        let plans = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
-        fields = plans?.first?["Plan"] as? [String: Any] ?? [:]
+        return explained
     }
 
     var all: [PlanNode] {
