@@ -30,11 +30,11 @@ def say(report, benchmark, case, rounds):
 def campaign(server, directory, count, latency, workers, kind="fcm"):
     with Fleet(server, directory, server.fresh("fleet", count, kind), workers, kind, latency) as fleet:
         before = fleet.usage()
-        start = server.number("SELECT extract(epoch FROM clock_timestamp())", "fleet")
+        start = fleet.session.number("SELECT extract(epoch FROM clock_timestamp())")
         made = fleet.create()
         until(lambda: fleet.settled(made) >= count, seconds=900)
-        end = server.number("SELECT extract(epoch FROM max(at)) FROM pushfleet.delivery", "fleet")
         after = fleet.usage()
+        end = fleet.session.number("SELECT extract(epoch FROM max(at)) FROM pushfleet.delivery")
         accepted = fleet.provider.counts()["accepted"]
         if accepted != count:
             raise RuntimeError(f"the simulator took {accepted} of {count}")
@@ -61,13 +61,14 @@ class Fleet:
         if pooled:
             self.environment["PUSHFLEET_PREPARED_STATEMENTS"] = "off"
         self.members = []
+        self.session = server.session(self.database)
         try:
             self.credentials(kind)
             for roles in ["scheduler", "janitor"] + ["worker"] * workers:
                 self.members.append(subprocess.Popen(
                     [os.path.join(BIN, "pushfleet"), "run", "--roles", roles, "--log-level", "error"], env=self.environment,
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-            until(lambda: server.number("SELECT count(*) FROM pushfleet.worker", self.database) >= workers)
+            until(lambda: self.session.number("SELECT count(*) FROM pushfleet.worker") >= workers)
         except BaseException:
             self.end()
             raise
@@ -104,8 +105,8 @@ class Fleet:
         return json.loads(self.pushfleet("campaign", "create", path, "--json"))["run"]
 
     def settled(self, which):
-        return self.server.number(
-            f"SELECT coalesce(sum(settled - moved), 0) FROM pushfleet.batch WHERE run_id = {which}", self.database)
+        return self.session.number(
+            f"SELECT coalesce(sum(settled - moved), 0) FROM pushfleet.batch WHERE run_id = {which}")
 
     def usage(self):
         return {"database": self.server.cpu(), "worker": sum(own_cpu(each.pid) for each in self.members[2:]),
@@ -117,4 +118,5 @@ class Fleet:
             each.send_signal(signal.SIGTERM)
         for each in self.members:
             each.wait()
+        self.session.close()
         self.provider.end()
