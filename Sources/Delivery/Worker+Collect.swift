@@ -8,31 +8,37 @@ extension Worker {
     /// hundreds costs the database no more than a small one; the others look now and then, should those be busy or gone.
     func collectLoop(_ lane: any LaneStore) async {
         var dutyAskedAt: ContinuousClock.Instant?
-        var isOnDuty = false
+        var slot: Int16?
         var foundAt: ContinuousClock.Instant?
         while !isDraining {
             var found = false
             do {
                 if dutyAskedAt.map({ $0 + .seconds(1) <= clock.now }) ?? true {
                     dutyAskedAt = clock.now
-                    isOnDuty = try await lane.takeDuty(identity, for: .seconds(3))
+                    slot = try await lane.takeDuty(identity, for: .seconds(3))
                 }
                 for shard in shards.keys.sorted() where laneHasRoom && !isDraining {
                     if try await lane.hasDue(in: shard), try await collect(from: shard, of: lane) { found = true }
                 }
             } catch {
-                isOnDuty = false
+                slot = nil
                 logger.warning("collect failed", metadata: ["error": "\(error)"])
                 await collectWanted.wait(until: clock.now + configuration.collectOffDuty)
             }
             if found {
                 foundAt = clock.now
             } else {
-                let isWarm = foundAt.map { $0 + configuration.collectWarmth > clock.now } ?? false
-                let onDuty = isWarm ? configuration.collectWarm : configuration.collectOnDuty
-                await collectWanted.wait(until: clock.now + (isOnDuty ? onDuty : configuration.collectOffDuty))
+                await collectWanted.wait(until: clock.now + collectWait(slot: slot, foundAt: foundAt))
             }
         }
+    }
+
+    /// Most often by the first slot alone: two that look as often find the same and take it one after the other, the
+    /// second in vain.
+    private func collectWait(slot: Int16?, foundAt: ContinuousClock.Instant?) -> Duration {
+        guard let slot else { return configuration.collectOffDuty }
+        let isWarm = foundAt.map { $0 + configuration.collectWarmth > clock.now } ?? false
+        return slot == 1 && isWarm ? configuration.collectWarm : configuration.collectOnDuty
     }
 
     private var laneHasRoom: Bool {

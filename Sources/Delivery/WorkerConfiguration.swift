@@ -34,8 +34,8 @@ package struct WorkerConfiguration: Sendable {
     /// Wait between two looks at the transactional lane: with the duty of it, and without.
     package var collectOnDuty: Duration = .milliseconds(5)
     package var collectOffDuty: Duration = .milliseconds(250)
-    /// And with the duty, for `collectWarmth` after something was found: where one comes, another often follows.
-    package var collectWarm: Duration = .milliseconds(1)
+    /// And with the first slot of it, for `collectWarmth` after something was found: where one comes, another often follows.
+    package var collectWarm: Duration = .microseconds(500)
     package var collectWarmth: Duration = .milliseconds(200)
 
     /// A run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.

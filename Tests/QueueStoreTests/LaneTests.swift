@@ -191,11 +191,24 @@ import Testing
         try await QueueFixture.run { fixture in
             let lane = fixture.lane
             let workers = [try await fixture.hire(), try await fixture.hire(), try await fixture.hire()]
-            var onDuty: [Bool] = []
-            for worker in workers { onDuty.append(try await lane.takeDuty(worker, for: .seconds(60))) }
-            #expect(onDuty == [true, true, false])
-            #expect(try await lane.takeDuty(workers[0], for: .zero))
-            #expect(try await lane.takeDuty(workers[2], for: .seconds(60)))
+            var slots: [Int16?] = []
+            for worker in workers { slots.append(try await lane.takeDuty(worker, for: .seconds(60))) }
+            #expect(slots == [1, 2, nil])
+            #expect(try await lane.takeDuty(workers[1], for: .seconds(60)) == 2)
+            #expect(try await lane.takeDuty(workers[0], for: .zero) == 1)
+            #expect(try await lane.takeDuty(workers[2], for: .seconds(60)) == 1)
+        }
+    }
+
+    @Test func `Who has the second slot of the lane's duty moves up when the first is free`() async throws {
+        try await QueueFixture.run { fixture in
+            let lane = fixture.lane
+            let workers = [try await fixture.hire(), try await fixture.hire()]
+            #expect(try await lane.takeDuty(workers[0], for: .zero) == 1)
+            #expect(try await lane.takeDuty(workers[0], for: .seconds(60)) == 1)
+            #expect(try await lane.takeDuty(workers[1], for: .seconds(60)) == 2)
+            #expect(try await lane.takeDuty(workers[0], for: .zero) == 1)
+            #expect(try await lane.takeDuty(workers[1], for: .seconds(60)) == 1)
         }
     }
 

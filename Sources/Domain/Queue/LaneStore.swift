@@ -1,7 +1,8 @@
 /// What a worker asks of the transactional lane: notifications that callers queued one by one.
 package protocol LaneStore: Sendable {
     /// Asks for the duty of polling the lane every few milliseconds, or renews it; few workers have it at a time.
-    func takeDuty(_ worker: WorkerID, for span: Duration) async throws -> Bool
+    /// - Returns: Its slot, from 1 on; nil = others have all of them.
+    func takeDuty(_ worker: WorkerID, for span: Duration) async throws -> Int16?
     /// A cheap look: whether a notification is due in the shard.
     func hasDue(in shard: Shard) async throws -> Bool
     /// Turns up to `limit` due notifications into batches, one for each run and route, leased to the worker. A call that

@@ -12,8 +12,8 @@ package struct PostgresLaneStore: LaneStore {
         self.checkpoints = checkpoints
     }
 
-    package func takeDuty(_ worker: WorkerID, for span: Duration) async throws -> Bool {
-        try await client.query(.takeDuty(worker, for: span), deadline: .seconds(5)).count > 0
+    package func takeDuty(_ worker: WorkerID, for span: Duration) async throws -> Int16? {
+        try await client.query(.takeDuty(worker, for: span), deadline: .seconds(5)).first?.int16(0)
     }
 
     package func hasDue(in shard: Shard) async throws -> Bool {
@@ -42,7 +42,7 @@ package struct PostgresLaneStore: LaneStore {
 }
 
 extension PostgresQuery {
-    /// A slot that is this worker's already, else one that is free.
+    /// The first slot that is this worker's already or free: who has the second moves up when the first is given up.
     static func takeDuty(_ worker: WorkerID, for span: Duration) -> PostgresQuery {
         """
         UPDATE pushfleet.duty
@@ -52,7 +52,7 @@ extension PostgresQuery {
             SELECT d.name, d.slot
             FROM pushfleet.duty d
             WHERE d.name = 'collect' AND (d.holder = \(worker.uuid) OR d.held_until < now())
-            ORDER BY d.holder = \(worker.uuid) DESC NULLS LAST, d.slot
+            ORDER BY d.slot
             LIMIT 1
             FOR UPDATE SKIP LOCKED
         ) free
@@ -66,6 +66,18 @@ extension PostgresQuery {
         SELECT EXISTS (
             SELECT FROM pushfleet.notification n WHERE n.shard = \(shard.rawValue) AND n.due_at <= clock_timestamp()
         )
+        """
+    }
+
+    /// Turns due notifications into batches that are leased already, one for each run and route, in one statement. It is a
+    /// function of the database, which plans it once in a session, also where nothing is prepared: this is the way of
+    /// those that somebody waits for.
+    static func collect(shard: Shard, worker: WorkerID, claimNumber: Int32, limit: Int32) -> PostgresQuery {
+        """
+        SELECT c.id, c.run_id, c.route_id, c.bucket_id, c.epoch, c.size, c.announced, c.marked, c.lapses,
+            c.content_version, c.expires_at, c.in_doubt, c.announce_window, c.is_collected, c.lane, c.max_attempts,
+            c.horizon_ms, c.run_rate, c.route_rate, c.app_rate, c.is_limited, c.content_versions
+        FROM pushfleet.collect(\(shard.rawValue), \(worker.uuid), \(claimNumber), \(limit)) c
         """
     }
 

@@ -1,0 +1,1 @@
+DROP FUNCTION pushfleet.collect(smallint, uuid, integer, integer);
