@@ -27,8 +27,11 @@ def say(report, benchmark, case, rounds):
         report.figure(benchmark, case, metric, [each[metric] for each in rounds], unit)
 
 
-def campaign(server, directory, count, latency, workers, kind="fcm"):
-    with Fleet(server, directory, server.fresh("fleet", count, kind), workers, kind, latency) as fleet:
+def campaign(server, directory, count, latency, workers, kind="fcm", pooled=False):
+    url = server.fresh("fleet", count, kind)
+    if pooled:
+        url = server.pooler() + "fleet"
+    with Fleet(server, directory, url, workers, kind, latency, pooled=pooled) as fleet:
         before = fleet.usage()
         start = fleet.session.number("SELECT extract(epoch FROM clock_timestamp())")
         made = fleet.create()
@@ -61,6 +64,7 @@ class Fleet:
         if pooled:
             self.environment["PUSHFLEET_PREPARED_STATEMENTS"] = "off"
         self.members = []
+        # Beside the pooler, whose connections are the fleet's.
         self.session = server.session(self.database)
         try:
             self.credentials(kind)

@@ -1,6 +1,7 @@
 """latency: from the commit of a transaction that called notify() until the provider has the request, idle and under a
 campaign at 60 % of what the fleet can do, directly and through PgBouncer; and how many calls a second are collected."""
 import os
+import statistics
 
 from fleet import Fleet, campaign
 from harness import BIN, run, until
@@ -16,23 +17,25 @@ def bench(server, report, options, directory):
     calls = max(options.size or 500, 100)
     cases = [(load, way) for load in ("idle", "load", "calls") for way in ("direct", "pooled")]
     chosen = options.choose(cases, lambda each: "-".join(each))
-    rate, audience_size = None, 20_000
-    if any(load == "load" for load, _ in chosen):
-        most = campaign(server, directory, 150_000, "0ms", WORKERS)["pushes"]
-        rate = int(most * SHARE)
-        # So many that it lasts longer than the calls do.
-        audience_size = int(rate * ((calls + WARM) * INTERVAL / 1000 * 1.3 + 5)) // 50_000 * 50_000 + 50_000
-        report.note(f"the fleet's maximum is {most:,.0f} pushes/s; the campaign beside is throttled to {rate:,}")
     for load, way in chosen:
+        rate, audience_size = None, 20_000
+        if load == "load":
+            most = statistics.median(
+                campaign(server, directory, 150_000, "0ms", WORKERS, pooled=way == "pooled")["pushes"]
+                for _ in range(options.rounds))
+            rate = int(most * SHARE)
+            # So many that it lasts longer than the calls do.
+            audience_size = int(rate * ((calls + WARM) * INTERVAL / 1000 * 1.3 + 5)) // 50_000 * 50_000 + 50_000
+            report.note(f"the fleet's maximum, {way}, is {most:,.0f} pushes/s; the campaign beside is throttled to {rate:,}")
         case = {"idle": "idle", "load": "beside a campaign at 60 %", "calls": "as many calls as go"}[load] + f", {way}"
         rounds = []
         for _ in range(options.rounds):
-            fleet = start(server, directory, audience_size if load == "load" else 20_000, way)
+            fleet = start(server, directory, audience_size, way)
             with fleet:
                 if load == "calls":
                     rounds.append(throughput(server, fleet, way, calls * 20))
                 else:
-                    rounds.append(measure(server, fleet, way, calls, rate if load == "load" else None, audience_size))
+                    rounds.append(measure(server, fleet, way, calls, rate, audience_size))
         unit = "1/s" if load == "calls" else "ms"
         for metric in rounds[0]:
             report.figure("latency", case, metric, [each[metric] for each in rounds],

@@ -82,6 +82,9 @@ final class HeldBatch {
         return count
     }
 
+    /// Nothing of it can be begun before the next flush announces more.
+    var awaitsAnnouncement: Bool { returned.isEmpty && next < jobs.count && Int(jobs[next].ordinal) >= announced }
+
     /// Jobs that wait to be begun.
     var waiting: Int { jobs.count - next + returned.count }
 

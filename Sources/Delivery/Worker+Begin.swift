@@ -17,7 +17,10 @@ extension Worker {
             }
         }
         if lookingForWork, waiting < configuration.prefetch { claimWanted.signal() }
-        if held.values.contains(where: { !$0.unrecorded.isEmpty && $0.inFlight == 0 && $0.waiting == 0 }) {
+        // Done, or nothing more of it may be begun before its outcomes are recorded.
+        if held.values.contains(where: {
+            !$0.unrecorded.isEmpty && $0.inFlight == 0 && ($0.waiting == 0 || $0.awaitsAnnouncement)
+        }) {
             flushWanted.signal()
         }
         if let suspect, isFlushWanted(by: suspect, now: now) { flushWanted.signal() }

@@ -23,6 +23,7 @@ package actor Worker: Service {
     let arrivals = Locked<[SendResult]>([])
     let arrived = Wakeup()
     let flushWanted = Wakeup()
+    let flushRest = Wakeup()
     let claimWanted = Wakeup()
     /// Waits after a claim that found nothing: only the end cuts it short.
     let claimRest = Wakeup()

@@ -6,6 +6,8 @@ package struct WorkerConfiguration: Sendable {
     package var pulse: Duration = .milliseconds(250)
     /// Outcomes that start a flush at once.
     package var flushSize = 100
+    /// Shortest time between the beginnings of two flushes.
+    package var flushRest: Duration = .milliseconds(20)
     /// Most outcomes that one flush carries.
     package var largestFlush = 2_000
     /// No request is begun unless a flush asked for within this span was answered (design §5, freshness gate).

@@ -28,13 +28,15 @@ enum Fixture {
                 endpoint: nil))
     }
 
-    static func batch(_ id: Int64 = 1, size: Int, lapses: Int16 = 0, announced: Int? = nil) -> ClaimedBatch {
+    static func batch(
+        _ id: Int64 = 1, size: Int, lapses: Int16 = 0, announced: Int? = nil, window: Int = 5000
+    ) -> ClaimedBatch {
         ClaimedBatch(
             shard: shard, id: Batch.ID(id), run: run, route: route(.fcm).id, bucket: 1, epoch: 1, size: size,
             announced: announced ?? size,
             marked: OrdinalSet(bytes: [UInt8](repeating: 0, count: (size + 7) / 8), count: size),
             lapses: lapses, contentVersion: content.id, expiresAt: now + .seconds(3600), policy: .retry,
-            announceWindow: 5000)
+            announceWindow: window)
     }
 
     static func jobs(_ count: Int, from number: Int64 = 100) -> [PushJob] {

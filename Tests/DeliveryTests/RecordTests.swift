@@ -51,6 +51,41 @@ import Threading
         #expect(store.handBacks.isEmpty)
     }
 
+    @Test func `outcomes that come a few at a time gather before they are flushed`() async throws {
+        let begun = Locked<[ContinuousClock.Instant]>([])
+        let store = ScriptedStore(beforeFlush: { _, _ in begun.withLock { $0.append(.now) } })
+        var configuration = WorkerConfiguration()
+        // Longer than a pulse, so that nothing else keeps two flushes so far apart.
+        configuration.flushRest = configuration.pulse * 2
+        let rest = configuration.flushRest
+        try await Fixture.withWorker(
+            store, ScriptedTransport(answer: ScriptedTransport.delivering), configuration
+        ) { _ in
+            for number in 1...3 {
+                store.add(Fixture.batch(Int64(number), size: 1), Fixture.jobs(1))
+                await Fixture.until { store.items.count == number }
+            }
+        }
+        let times = begun.withLock { $0 }
+        #expect(times.count > 3)
+        // The last are those of the end, which waits for nothing.
+        #expect(zip(times.prefix(3), times.dropFirst()).allSatisfy { $0 + rest <= $1 })
+    }
+
+    @Test func `a job that waits for its announcement waits for no outcomes to gather`() async throws {
+        let store = ScriptedStore()
+        var configuration = WorkerConfiguration()
+        configuration.flushRest = .seconds(2)
+        store.add(Fixture.batch(size: 100, announced: 1, window: 1), Fixture.jobs(100))
+        try await Fixture.withWorker(
+            store, ScriptedTransport(answer: ScriptedTransport.delivering), configuration
+        ) { _ in
+            // By the time limit of the suite: a hundred rests would last longer.
+            await Fixture.until { store.items.count == 100 }
+        }
+        #expect(store.items.map(\.outcome) == Array(repeating: .delivered, count: 100))
+    }
+
     @Test func `what did not leave is begun again, free of charge`() async throws {
         let transport = ScriptedTransport(capacity: 1)
         let store = ScriptedStore()
