@@ -1,9 +1,16 @@
 import Crypto
+import FoundationEssentials
 import Glibc
 
 /// A certificate for `localhost`, in files that both sides read. One for all tests.
 struct TestCertificate {
     static let shared = TestCertificate()
+
+    /// Holds the folders of all certificates and goes with the process.
+    private static let folder: String = {
+        atexit { try? FileManager.default.removeItem(atPath: TestCertificate.folder) }
+        return newFolder(in: "/tmp")
+    }()
 
     private let authorityPEM: String
     let authorityFile: String
@@ -11,9 +18,7 @@ struct TestCertificate {
     let keyFile: String
 
     init(hosts: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"]) {
-        var template = Array("/tmp/pushfleet-http2-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { preconditionFailure("no temporary directory") }
-        let directory = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        let directory = Self.newFolder(in: Self.folder)
         authorityFile = directory + "/authority.pem"
         certificateFile = directory + "/certificate.pem"
         keyFile = directory + "/key.pem"
@@ -33,6 +38,12 @@ struct TestCertificate {
         let path = authorityFile + ".copy"
         Self.write(authorityPEM, to: path)
         return path
+    }
+
+    private static func newFolder(in parent: String) -> String {
+        var template = Array("\(parent)/pushfleet-http2-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { preconditionFailure("no temporary directory") }
+        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
 
     private static func write(_ text: String, to path: String) {

@@ -139,35 +139,4 @@ import Threading
             #expect(rows.count == 1)
         }
     }
-
-    @Test func `what may pass is tried again until it does not`() async throws {
-        try await TestServer.withClient { client in
-            let attempts = Locked(0)
-            let result = try await client.retrying(deadline: .seconds(10)) {
-                let attempt = attempts.withLock { attempts in
-                    attempts += 1
-                    return attempts
-                }
-                if attempt < 4 { throw PostgresError(.serializationFailure, "again") }
-                return attempt
-            }
-            #expect(result == 4)
-        }
-    }
-
-    @Test(arguments: [(PostgresError.Code.uniqueViolation, 1...1), (.deadlock, 2...20)])
-    func `what does not pass, and what does not within the deadline, is thrown`(
-        code: PostgresError.Code, attempts: ClosedRange<Int>
-    ) async throws {
-        try await TestServer.withClient { client in
-            let count = Locked(0)
-            let error = await errorOf {
-                try await client.retrying(deadline: .milliseconds(200)) {
-                    count.withLock { $0 += 1 }
-                    throw PostgresError(code, "no")
-                }
-            }
-            #expect(error?.code == code && attempts.contains(count.withLock { $0 }))
-        }
-    }
 }
