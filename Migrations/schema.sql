@@ -2,6 +2,10 @@
 
 CREATE SCHEMA pushfleet;
 
+CREATE SCHEMA pushfleet_report;
+
+COMMENT ON SCHEMA pushfleet_report IS 'What anybody may see: no address, no key, no attribute. Views stay as they are.';
+
 CREATE FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -307,6 +311,32 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.campaign_state(which bigint) RETURNS TABLE(state text, problems jsonb, run_id bigint, run_status text, due_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    owner text := (
+        SELECT a.name FROM pushfleet.campaign c JOIN pushfleet.app a ON a.id = c.app_id WHERE c.id = which
+    );
+BEGIN
+    IF owner IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM pushfleet.require_caller(owner);
+    RETURN QUERY
+    SELECT (ARRAY['waiting', 'active', 'refused', 'over'])[c.state + 1], c.problems, r.id,
+        (ARRAY['running', 'paused', 'cancelled', 'done'])[r.status], r.due_at
+    FROM pushfleet.campaign c
+    LEFT JOIN pushfleet.run r ON r.campaign_id = c.id AND NOT r.is_test
+    WHERE c.id = which
+    ORDER BY r.due_at, r.id;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.campaign_state(which bigint) IS 'Of a campaign: waiting (to be checked), active, refused with its problems, or over; a row for each of its runs. PF403.';
+
 CREATE FUNCTION pushfleet.cancel(which bigint) RETURNS TABLE(delivered bigint, in_flight_at_most bigint, stopped bigint)
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -375,7 +405,7 @@ BEGIN
     SELECT '/options', 'type_invalid', 'must be an object'
     WHERE jsonb_typeof(options) IS DISTINCT FROM 'object'
     UNION ALL
-    SELECT '/options/' || o.key,
+    SELECT '/options' || pushfleet.pointer_step(o.key),
         CASE WHEN o.key IN (
             'ttlSeconds', 'collapseKey', 'priority', 'inDoubt', 'fcmMode', 'analyticsLabel', 'quietHours', 'bypass',
             'idempotencyKey', 'notBefore'
@@ -668,21 +698,36 @@ CREATE FUNCTION pushfleet.count_tokens() RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
+    WITH counted AS MATERIALIZED (
+        SELECT s.app_id, s.transport, s.state,
+            date_trunc('month', s.registered_at AT TIME ZONE 'UTC')::date AS registered_month,
+            CASE
+                WHEN s.seen_at IS NULL THEN -1
+                WHEN s.seen_at > now() - interval '1 day' THEN 1
+                WHEN s.seen_at > now() - interval '7 days' THEN 7
+                WHEN s.seen_at > now() - interval '30 days' THEN 30
+                WHEN s.seen_at > now() - interval '90 days' THEN 90
+                WHEN s.seen_at > now() - interval '270 days' THEN 270
+                ELSE 32767
+            END AS seen_days,
+            count(*) AS n
+        FROM pushfleet.subscriber s
+        GROUP BY 1, 2, 3, 4, 5
+    ),
+    gone AS (
+        -- Counted earlier in this hour, by another janitor or the one before, and empty since.
+        DELETE FROM pushfleet.token_tally t
+        WHERE t.counted_at = date_trunc('hour', now())
+            AND NOT EXISTS (
+                SELECT
+                FROM counted c
+                WHERE (c.app_id, c.transport, c.state, c.registered_month, c.seen_days)
+                    = (t.app_id, t.transport, t.state, t.registered_month, t.seen_days)
+            )
+    )
     INSERT INTO pushfleet.token_tally (counted_at, app_id, transport, state, registered_month, seen_days, n)
-    SELECT date_trunc('hour', now()), s.app_id, s.transport, s.state,
-        date_trunc('month', s.registered_at AT TIME ZONE 'UTC')::date,
-        CASE
-            WHEN s.seen_at IS NULL THEN -1
-            WHEN s.seen_at > now() - interval '1 day' THEN 1
-            WHEN s.seen_at > now() - interval '7 days' THEN 7
-            WHEN s.seen_at > now() - interval '30 days' THEN 30
-            WHEN s.seen_at > now() - interval '90 days' THEN 90
-            WHEN s.seen_at > now() - interval '270 days' THEN 270
-            ELSE 32767
-        END,
-        count(*)
-    FROM pushfleet.subscriber s
-    GROUP BY 2, 3, 4, 5, 6
+    SELECT date_trunc('hour', now()), c.app_id, c.transport, c.state, c.registered_month, c.seen_days, c.n
+    FROM counted c
     ON CONFLICT (app_id, counted_at, transport, state, registered_month, seen_days) DO UPDATE SET n = excluded.n
 $$;
 
@@ -783,9 +828,13 @@ CREATE FUNCTION pushfleet.ensure_standing_runs() RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
-    SELECT pushfleet.standing_run(a.id, (now() AT TIME ZONE 'UTC')::date + ahead, 0::smallint)
+    SELECT pushfleet.standing_run(a.id, (now() AT TIME ZONE 'UTC')::date + ahead, policy::smallint)
     FROM pushfleet.app a
     CROSS JOIN generate_series(0, 1) ahead
+    CROSS JOIN generate_series(0, 1) policy
+    -- The other policy's for apps that use it: who makes a day's run lets others wait for the end of its transaction.
+    WHERE policy = 0
+        OR EXISTS (SELECT FROM pushfleet.run r WHERE r.standing AND r.app_id = a.id AND r.in_doubt = policy)
 $$;
 
 CREATE FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) RETURNS smallint
@@ -1442,13 +1491,16 @@ BEGIN
         ('vapid_key', given ->> 'vapid_key' <> '' AND NOT coalesce(
             transport = 'webpush' AND pushfleet.is_p256_point(pushfleet.base64_bytes(given ->> 'vapid_key')), false
         ), 'must be a point on P-256 in base64url, for webpush'),
-        ('attributes', octet_length((given -> 'attributes')::text) > 16384, 'has more than 16384 bytes'),
+        ('attributes', octet_length((installation -> 'attributes')::text) > 16384, 'has more than 16384 bytes'),
+        ('tags', CASE jsonb_typeof(given -> 'tags') WHEN 'array' THEN jsonb_array_length(given -> 'tags') END > 1000,
+            'has more than 1000 tags'),
         ('tags', jsonb_typeof(given -> 'tags') = 'array' AND EXISTS (
             SELECT FROM jsonb_array_elements_text(
                 CASE jsonb_typeof(given -> 'tags') WHEN 'array' THEN given -> 'tags' ELSE '[]' END) AS tag
             WHERE octet_length(tag) > 255
         ), 'has a tag of more than 255 bytes'),
-        ('registered_at', given ->> 'registered_at' <> '' AND NOT pushfleet.is_instant(given ->> 'registered_at'),
+        ('registered_at', given ->> 'registered_at' <> ''
+            AND pushfleet.instant_or_null(given ->> 'registered_at') IS NULL,
             'must be an instant such as 2031-03-01T06:30:00Z')
     ) AS rule (key, is_broken, problem)
     WHERE rule.is_broken;
@@ -1466,7 +1518,7 @@ BEGIN
     END IF;
     RETURN NULL;
 EXCEPTION
-    WHEN datetime_field_overflow OR invalid_datetime_format THEN
+    WHEN datetime_field_overflow OR invalid_datetime_format OR invalid_time_zone_displacement_value THEN
         RETURN NULL;
 END
 $_$;
@@ -1487,6 +1539,8 @@ CREATE FUNCTION pushfleet.intake_register(in_app bigint, in_external_id text, in
     AS $$
 #variable_conflict use_column
 DECLARE
+    -- A device whose clock is ahead registers now.
+    said_at CONSTANT timestamptz := least(in_registered_at, CASE WHEN in_registered_at IS NOT NULL THEN now() END);
     is_new boolean;
 BEGIN
     INSERT INTO pushfleet.subscriber AS known (
@@ -1505,7 +1559,7 @@ BEGIN
             ELSE 5
         END,
         in_environment, in_external_id, in_user_id, in_address, in_p256dh, in_auth, in_language, in_time_zone,
-        in_attributes, in_tags, coalesce(in_registered_at, now()),
+        in_attributes, in_tags, coalesce(said_at, now()),
         (
             SELECT max(credential.id)
             FROM pushfleet.credential
@@ -1529,7 +1583,9 @@ BEGIN
                 AND excluded.vapid_credential IS NOT NULL
                 THEN 1
             -- It registered, as it says, after what was said against it.
-            WHEN in_registered_at > known.state_since THEN 1
+            WHEN said_at > known.state_since THEN 1
+            -- The back end took it out, and no provider said anything: the app is here again.
+            WHEN said_at IS NULL AND known.state = 3 AND known.evidence IS NULL THEN 1
             ELSE known.state
         END,
         vapid_credential = CASE
@@ -1540,18 +1596,20 @@ BEGIN
         state_since = CASE
             WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
                 THEN excluded.registered_at
-            WHEN known.state <> 1 AND in_registered_at > known.state_since THEN in_registered_at
+            WHEN known.state <> 1 AND said_at > known.state_since THEN said_at
+            WHEN said_at IS NULL AND known.state = 3 AND known.evidence IS NULL THEN now()
             ELSE known.state_since
         END,
         evidence = CASE
             WHEN (known.transport, known.address) <> (excluded.transport, excluded.address) THEN NULL
-            WHEN in_registered_at > known.state_since THEN NULL
+            WHEN said_at > known.state_since THEN NULL
             ELSE known.evidence
         END,
         registered_at = CASE
             WHEN (known.transport, known.address) <> (excluded.transport, excluded.address)
                 THEN excluded.registered_at
-            ELSE greatest(known.registered_at, in_registered_at)
+            WHEN said_at IS NULL AND known.state = 3 AND known.evidence IS NULL THEN now()
+            ELSE least(greatest(known.registered_at, said_at), now())
         END
     RETURNING known.xmax = 0 INTO is_new;
     RETURN is_new;
@@ -2057,7 +2115,8 @@ DECLARE
     the_run bigint;
     version bigint;
     said jsonb;
-    delivery CONSTANT jsonb := options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[];
+    seconds int;
+    delivery jsonb;
     rules smallint;
     the_shards smallint[] := (SELECT a.shards FROM pushfleet.app a WHERE a.id = the_app);
 BEGIN
@@ -2081,6 +2140,14 @@ BEGIN
         RAISE EXCEPTION 'notify: % problem(s), the first at %: %', jsonb_array_length(problems),
             problems #>> '{0,pointer}', problems #>> '{0,message}'
             USING ERRCODE = 'PF400', DETAIL = problems::text;
+    END IF;
+
+    seconds := coalesce((options ->> 'ttlSeconds')::numeric, 2419200);
+    delivery := options - '{idempotencyKey,notBefore,ttlSeconds,inDoubt}'::text[];
+    IF seconds = 0 THEN
+        -- No provider keeps it for a device that is away; it has a minute to get there, as DeliveryOptions.life says.
+        delivery := delivery || '{"ttlSeconds": 0}';
+        seconds := 60;
     END IF;
 
     IF options ? 'idempotencyKey' THEN
@@ -2152,8 +2219,7 @@ BEGIN
                 ELSE nextval('pushfleet.notification_id_seq')
             END,
             the_run, target.id, version, coalesce(target.quiet_end, due),
-            coalesce(target.quiet_end, due)
-                + make_interval(secs => coalesce((options ->> 'ttlSeconds')::numeric, 2419200))
+            coalesce(target.quiet_end, due) + make_interval(secs => seconds)
         FROM target
         RETURNING id
     )
@@ -2280,6 +2346,10 @@ CREATE FUNCTION pushfleet.pause(which bigint, because smallint DEFAULT NULL::sma
     AS $$
 BEGIN
     PERFORM pushfleet.require_run(which);
+    IF because IS NOT NULL AND NOT EXISTS (SELECT FROM pushfleet.reason r WHERE r.code = because) THEN
+        RAISE EXCEPTION 'because: % is no code of pushfleet.reason; leave it out, or say why in detail', because
+            USING ERRCODE = 'PF400';
+    END IF;
     RETURN pushfleet.pause_run(which, because, detail);
 END
 $$;
@@ -2551,7 +2621,8 @@ BEGIN
                 GROUP BY tag.value
                 ORDER BY min(tag.ordinality)
             ) AS tags,
-            coalesce(nullif(given.registered_at, '')::timestamptz, clock_timestamp()) AS registered_at,
+            -- A device whose clock is ahead registers now.
+            least(nullif(given.registered_at, '')::timestamptz, clock_timestamp()) AS registered_at,
             (
                 SELECT max(credential.id)
                 FROM pushfleet.credential
@@ -2616,7 +2687,7 @@ BEGIN
                 THEN excluded.registered_at
             -- A refresh of what is well is no new registration.
             WHEN known.state = 1 AND coalesce(installation ->> 'registered_at', '') = '' THEN known.registered_at
-            ELSE greatest(known.registered_at, excluded.registered_at)
+            ELSE least(greatest(known.registered_at, excluded.registered_at), clock_timestamp())
         END
     RETURNING known.id INTO STRICT result;
     RETURN result;
@@ -2905,6 +2976,11 @@ CREATE FUNCTION pushfleet.stop(which bigint) RETURNS boolean
     AS $$
 BEGIN
     PERFORM pushfleet.require_run(which);
+    IF EXISTS (SELECT FROM pushfleet.run WHERE run.id = which AND run.standing) THEN
+        RAISE EXCEPTION 'run: % holds the single notifications of a day and cannot be cancelled', which
+            USING ERRCODE = 'PF400',
+                HINT = 'cancel_notification(id) takes back one; pause(run) or pause_app(app) stops them all.';
+    END IF;
     UPDATE pushfleet.run
     SET status = 3
     WHERE run.id = which AND run.status IN (1, 2);
@@ -3316,6 +3392,33 @@ CREATE FUNCTION pushfleet.white_space() RETURNS text
     AS $$
     SELECT E'\u0009\u000A\u000B\u000C\u000D \u0085\u00A0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007'
         '\u2008\u2009\u200A\u2028\u2029\u202F\u205F\u3000'
+$$;
+
+CREATE FUNCTION pushfleet_report.outcome_name(code smallint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT (ARRAY['delivered', 'failed', 'unregistered', 'expired', 'cancelled', 'skipped', 'in_doubt'])[code]
+$$;
+
+CREATE FUNCTION pushfleet_report.run_status_name(code smallint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (ARRAY['running', 'paused', 'cancelled', 'done'])[code] $$;
+
+CREATE FUNCTION pushfleet_report.token_state_name(code smallint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (ARRAY['active', 'suspect', 'unregistered', 'wrong_project', 'quarantined'])[code] $$;
+
+CREATE FUNCTION pushfleet_report.transport_name(code smallint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (ARRAY['apns', 'fcm', 'webpush'])[code] $$;
+
+CREATE FUNCTION pushfleet_report.wilson(successes bigint, trials bigint, sign integer) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT greatest(0, least(1,
+        (p + z2 / (2 * n) + sign * sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n)))) / (1 + z2 / n)))
+    FROM (SELECT successes::double precision / trials AS p, trials::double precision AS n, 3.841458820694124 AS z2) s
+    WHERE trials > 0 AND successes BETWEEN 0 AND trials
 $$;
 
 CREATE AGGREGATE pushfleet.joined(anycompatiblearray) (
@@ -4483,6 +4586,389 @@ WITH (fillfactor='20');
 
 COMMENT ON COLUMN pushfleet.worker.sighted_by IS 'The janitor that saw it lapsed, without a gap, between the two instants.';
 
+CREATE VIEW pushfleet_report.accounting AS
+ SELECT accounting.run_id,
+    accounting.targeted,
+    accounting.pending,
+    accounting.leased,
+    accounting.retrying,
+    accounting.delivered,
+    accounting.failed,
+    accounting.unregistered,
+    accounting.expired,
+    accounting.cancelled,
+    accounting.skipped,
+    accounting.in_doubt,
+    accounting.repeat_bound
+   FROM pushfleet.accounting;
+
+COMMENT ON VIEW pushfleet_report.accounting IS 'Where the jobs of each open run are: targeted = the sum of the ten columns after it.';
+
+CREATE VIEW pushfleet_report.accounting_violation AS
+ SELECT accounting_violation.shard,
+    accounting_violation.run_id,
+    accounting_violation.targeted,
+    accounting_violation.expanded,
+    accounting_violation.pending,
+    accounting_violation.leased,
+    accounting_violation.retrying,
+    accounting_violation.delivered,
+    accounting_violation.failed,
+    accounting_violation.unregistered,
+    accounting_violation.expired,
+    accounting_violation.cancelled,
+    accounting_violation.skipped,
+    accounting_violation.in_doubt,
+    accounting_violation.repeat_bound,
+    accounting_violation.retry_rows
+   FROM pushfleet.accounting_violation;
+
+COMMENT ON VIEW pushfleet_report.accounting_violation IS 'Always empty: a row is a defect.';
+
+CREATE VIEW pushfleet_report.bypasses AS
+ SELECT b.at,
+    app.name AS app,
+    b.campaign_id,
+    COALESCE(campaign.name, 'single notifications'::text) AS name,
+    array_remove(ARRAY[
+        CASE
+            WHEN (((b.rules)::integer & 1) > 0) THEN 'frequency_cap'::text
+            ELSE NULL::text
+        END,
+        CASE
+            WHEN (((b.rules)::integer & 2) > 0) THEN 'quiet_hours'::text
+            ELSE NULL::text
+        END], NULL::text) AS rules,
+    b.reason,
+    b.caller,
+    b.content_version,
+    ( SELECT (COALESCE(sum(t.n), (0)::numeric))::bigint AS "coalesce"
+           FROM (pushfleet.run
+             JOIN pushfleet.tally t ON (((t.run_id = run.id) AND (t.content_version = b.content_version))))
+          WHERE ((run.id = b.run_id) OR (run.campaign_id = b.campaign_id))) AS jobs
+   FROM ((pushfleet.bypass b
+     JOIN pushfleet.app ON ((app.id = b.app_id)))
+     LEFT JOIN pushfleet.campaign ON ((campaign.id = b.campaign_id)));
+
+COMMENT ON VIEW pushfleet_report.bypasses IS 'Who sent past a frequency cap or quiet hours, why, and how many jobs so far. Callers who say the same share the jobs.';
+
+CREATE VIEW pushfleet_report.campaigns AS
+ SELECT campaign.id AS campaign_id,
+    app.name AS app,
+    campaign.name,
+    campaign.created_at,
+    (ARRAY['waiting'::text, 'active'::text, 'refused'::text, 'over'::text])[(campaign.state + 1)] AS state,
+    runs.n AS runs,
+    runs.first_due_at,
+    runs.last_due_at,
+    campaign.problems
+   FROM ((pushfleet.campaign
+     JOIN pushfleet.app ON ((app.id = campaign.app_id)))
+     CROSS JOIN LATERAL ( SELECT count(*) AS n,
+            min(run.due_at) AS first_due_at,
+            max(run.due_at) AS last_due_at
+           FROM pushfleet.run
+          WHERE ((run.campaign_id = campaign.id) AND (NOT run.is_test))) runs);
+
+COMMENT ON VIEW pushfleet_report.campaigns IS 'One row for each campaign; why, if it was refused.';
+
+CREATE VIEW pushfleet_report.credentials AS
+ SELECT app.name AS app,
+    credential.name AS credential,
+    pushfleet_report.transport_name(credential.transport) AS transport,
+        CASE credential.state
+            WHEN 0 THEN 'ok'::text
+            ELSE 'paused'::text
+        END AS state,
+    reason.name AS reason,
+    credential.state_since,
+    GREATEST(credential.last_success_at, ( SELECT max(m.at_minute) AS max
+           FROM pushfleet.answer_minute m
+          WHERE ((m.credential_id = credential.id) AND (m.answers > (m.gone + m.foreign_to_us))))) AS last_success_at,
+    token.expires_at AS token_expires_at
+   FROM (((pushfleet.credential
+     JOIN pushfleet.app ON ((app.id = credential.app_id)))
+     JOIN pushfleet.reason ON ((reason.code = credential.state_reason)))
+     LEFT JOIN pushfleet.access_token token ON ((token.credential_id = credential.id)));
+
+COMMENT ON VIEW pushfleet_report.credentials IS 'Whether each credential works, and why not.';
+
+CREATE VIEW pushfleet_report.daily AS
+ SELECT t.day,
+    app.name AS app,
+    pushfleet_report.transport_name(t.transport) AS transport,
+    pushfleet_report.outcome_name(t.outcome) AS outcome,
+    t.n AS jobs
+   FROM (pushfleet.tally_day t
+     JOIN pushfleet.app ON ((app.id = t.app_id)));
+
+COMMENT ON VIEW pushfleet_report.daily IS 'Outcomes by UTC day.';
+
+CREATE VIEW pushfleet_report.events AS
+ SELECT run.id AS run_id,
+    app.name AS app,
+    COALESCE(campaign.name, 'single notifications'::text) AS name,
+    accepted.n AS accepted,
+    counted.delivered,
+    counted.shown,
+    counted.opened,
+    counted.actions,
+    counted.dismissed,
+    round(((LEAST(counted.opened, accepted.n))::numeric / (NULLIF(accepted.n, 0))::numeric), 5) AS click_rate,
+    round((pushfleet_report.wilson(LEAST(counted.opened, accepted.n), accepted.n, '-1'::integer))::numeric, 5) AS click_rate_low,
+    round((pushfleet_report.wilson(LEAST(counted.opened, accepted.n), accepted.n, 1))::numeric, 5) AS click_rate_high
+   FROM ((((( SELECT t.run_id,
+            (COALESCE(sum(t.notifications) FILTER (WHERE (t.kind = 1)), (0)::numeric))::bigint AS delivered,
+            (COALESCE(sum(t.notifications) FILTER (WHERE (t.kind = 2)), (0)::numeric))::bigint AS shown,
+            (COALESCE(sum(t.notifications) FILTER (WHERE (t.kind = 3)), (0)::numeric))::bigint AS opened,
+            (COALESCE(sum(t.notifications) FILTER (WHERE (t.kind = 4)), (0)::numeric))::bigint AS actions,
+            (COALESCE(sum(t.notifications) FILTER (WHERE (t.kind = 5)), (0)::numeric))::bigint AS dismissed
+           FROM pushfleet.event_tally t
+          GROUP BY t.run_id) counted
+     JOIN pushfleet.run ON (((run.id = counted.run_id) AND (NOT run.is_test))))
+     JOIN pushfleet.app ON ((app.id = run.app_id)))
+     LEFT JOIN pushfleet.campaign ON ((campaign.id = run.campaign_id)))
+     CROSS JOIN LATERAL ( SELECT (COALESCE(sum(t.n), (0)::numeric))::bigint AS n
+           FROM pushfleet.tally t
+          WHERE ((t.run_id = run.id) AND (t.outcome = 1))) accepted);
+
+COMMENT ON VIEW pushfleet_report.events IS 'What devices told of each run, and how many of the notifications that providers accepted were opened, with the 95 % interval.';
+
+CREATE VIEW pushfleet_report.hourly AS
+ SELECT t.hour,
+    app.name AS app,
+    pushfleet_report.transport_name(t.transport) AS transport,
+    pushfleet_report.outcome_name(t.outcome) AS outcome,
+    t.n AS jobs
+   FROM (pushfleet.tally_hour t
+     JOIN pushfleet.app ON ((app.id = t.app_id)));
+
+COMMENT ON VIEW pushfleet_report.hourly IS 'Outcomes by the hour. Name an hour or a range of hours.';
+
+CREATE VIEW pushfleet_report.latency AS
+ SELECT run.id AS run_id,
+    t.transport,
+    t.kind,
+    t.jobs,
+    t.p50_ms,
+    t.p90_ms,
+    t.p95_ms,
+    t.p99_ms
+   FROM (pushfleet.run
+     CROSS JOIN LATERAL ( SELECT classes.transport,
+            classes.kind,
+            (sum(classes.n))::bigint AS jobs,
+            min(classes.bound) FILTER (WHERE (classes.below >= (0.5 * classes.whole))) AS p50_ms,
+            min(classes.bound) FILTER (WHERE (classes.below >= (0.9 * classes.whole))) AS p90_ms,
+            min(classes.bound) FILTER (WHERE (classes.below >= (0.95 * classes.whole))) AS p95_ms,
+            min(classes.bound) FILTER (WHERE (classes.below >= (0.99 * classes.whole))) AS p99_ms
+           FROM ( SELECT c.transport,
+                    c.kind,
+                    c.n,
+                    round(((2)::numeric ^ ((c.class)::numeric / 4.0))) AS bound,
+                    sum(c.n) OVER (PARTITION BY c.transport, c.kind ORDER BY c.class) AS below,
+                    sum(c.n) OVER (PARTITION BY c.transport, c.kind) AS whole
+                   FROM ( SELECT pushfleet_report.transport_name(route.transport) AS transport,
+                                CASE l.kind
+                                    WHEN 1 THEN 'due to sent'::text
+                                    ELSE 'sent to answered'::text
+                                END AS kind,
+                            l.class,
+                            sum(l.n) AS n
+                           FROM (pushfleet.tally_latency l
+                             LEFT JOIN pushfleet.route ON ((route.id = l.route_id)))
+                          WHERE (l.run_id = run.id)
+                          GROUP BY route.transport, l.kind, l.class) c) classes
+          GROUP BY classes.transport, classes.kind) t)
+  WHERE (NOT run.is_test);
+
+COMMENT ON VIEW pushfleet_report.latency IS 'Percentiles of a run, in milliseconds, at most a fifth too high.';
+
+CREATE VIEW pushfleet_report.newly_unregistered AS
+ SELECT t.day,
+    app.name AS app,
+    pushfleet_report.transport_name(t.transport) AS transport,
+    t.n AS jobs
+   FROM (pushfleet.tally_day t
+     JOIN pushfleet.app ON ((app.id = t.app_id)))
+  WHERE (t.outcome = 3);
+
+COMMENT ON VIEW pushfleet_report.newly_unregistered IS 'Jobs that a provider answered with a dead address, by UTC day: an address that was sent to twice counts twice.';
+
+CREATE VIEW pushfleet_report.outcomes AS
+ SELECT run.id AS run_id,
+    pushfleet_report.transport_name(route.transport) AS transport,
+        CASE route.transport
+            WHEN 1 THEN 'ios'::text
+            WHEN 2 THEN 'android'::text
+            WHEN 3 THEN 'web'::text
+            ELSE NULL::text
+        END AS platform,
+    t.asked AS language_asked,
+    t.served AS language_served,
+    t.variant,
+    t.content_version,
+    pushfleet_report.outcome_name(t.outcome) AS outcome,
+    reason.name AS reason,
+    t.jobs
+   FROM (((pushfleet.run
+     CROSS JOIN LATERAL ( SELECT c.route_id,
+            c.asked,
+            c.served,
+            c.variant,
+            c.content_version,
+            c.outcome,
+            c.reason,
+            (sum(c.n))::bigint AS jobs
+           FROM pushfleet.tally c
+          WHERE (c.run_id = run.id)
+          GROUP BY c.route_id, c.asked, c.served, c.variant, c.content_version, c.outcome, c.reason) t)
+     JOIN pushfleet.reason ON ((reason.code = t.reason)))
+     LEFT JOIN pushfleet.route ON ((route.id = t.route_id)))
+  WHERE (NOT run.is_test);
+
+COMMENT ON VIEW pushfleet_report.outcomes IS 'What became of a run''s jobs, by every dimension. Up to a minute behind while it runs.';
+
+CREATE VIEW pushfleet_report.queue AS
+ SELECT lane.name AS lane,
+    ((COALESCE(open.jobs, (0)::bigint) + waiting.n) + waiting.later) AS jobs,
+    (COALESCE(open.ready, (0)::bigint) + waiting.n) AS ready,
+    COALESCE(open.leased, (0)::bigint) AS leased,
+    (COALESCE(open.scheduled, (0)::bigint) + waiting.later) AS scheduled,
+    COALESCE(retry.n, (0)::bigint) AS retrying,
+    COALESCE(GREATEST((now() - LEAST(open.oldest_due_at, waiting.oldest_due_at)), '00:00:00'::interval), '00:00:00'::interval) AS oldest_due_age
+   FROM (((( VALUES ((0)::smallint,'transactional'::text), ((1)::smallint,'campaign'::text)) lane(code, name)
+     LEFT JOIN LATERAL ( SELECT sum((b.size - b.settled)) AS jobs,
+            sum((b.size - b.settled)) FILTER (WHERE (b.state = 0)) AS ready,
+            sum((b.size - b.settled)) FILTER (WHERE (b.state = 1)) AS leased,
+            sum((b.size - b.settled)) FILTER (WHERE (b.state = 5)) AS scheduled,
+            min(b.due_at) FILTER (WHERE (b.state = ANY (ARRAY[0, 1]))) AS oldest_due_at
+           FROM (pushfleet.batch b
+             JOIN pushfleet.run ON (((run.id = b.run_id) AND (run.lane = lane.code))))
+          WHERE (b.state = ANY (ARRAY[0, 1, 5]))) open ON (true))
+     LEFT JOIN LATERAL ( SELECT count(*) AS n
+           FROM (pushfleet.retry retry_1
+             JOIN pushfleet.run ON (((run.id = retry_1.run_id) AND (run.lane = lane.code))))) retry ON (true))
+     LEFT JOIN LATERAL ( SELECT count(*) FILTER (WHERE (n.due_at <= now())) AS n,
+            count(*) FILTER (WHERE (n.due_at > now())) AS later,
+            min(n.due_at) FILTER (WHERE (n.due_at <= now())) AS oldest_due_at
+           FROM pushfleet.notification n
+          WHERE (lane.code = 0)) waiting ON (true));
+
+COMMENT ON VIEW pushfleet_report.queue IS 'How much waits in each lane, and since when the oldest is due.';
+
+CREATE VIEW pushfleet_report.retries AS
+ SELECT run.id AS run_id,
+    t.transport,
+    t.jobs,
+    t.attempts,
+    t.retries,
+    t.in_doubt
+   FROM (pushfleet.run
+     CROSS JOIN LATERAL ( SELECT pushfleet_report.transport_name(route.transport) AS transport,
+            (sum(c.n))::bigint AS jobs,
+            (sum(c.attempts))::bigint AS attempts,
+            (GREATEST((0)::numeric, (sum(c.attempts) - sum(c.n) FILTER (WHERE (c.attempts > 0)))))::bigint AS retries,
+            (COALESCE(sum(c.n) FILTER (WHERE (c.outcome = 7)), (0)::numeric))::bigint AS in_doubt
+           FROM (pushfleet.tally c
+             LEFT JOIN pushfleet.route ON ((route.id = c.route_id)))
+          WHERE (c.run_id = run.id)
+          GROUP BY route.transport) t)
+  WHERE (NOT run.is_test);
+
+COMMENT ON VIEW pushfleet_report.retries IS 'Attempts beyond the first, by run and transport. How many may have gone out twice: runs.repeat_bound.';
+
+CREATE VIEW pushfleet_report.runs AS
+ SELECT run.id AS run_id,
+    run.campaign_id,
+    app.name AS app,
+    COALESCE(campaign.name, 'single notifications'::text) AS name,
+    pushfleet_report.run_status_name(run.status) AS status,
+    run.due_at,
+    run.created_at,
+    run.closed_at,
+    counted.targeted,
+    counted.pending,
+    counted.leased,
+    counted.retrying,
+    counted.delivered,
+    counted.failed,
+    counted.unregistered,
+    counted.expired,
+    counted.cancelled,
+    counted.skipped,
+    counted.in_doubt,
+    counted.repeat_bound,
+    round(((100.0 * (((counted.targeted - counted.pending) - counted.leased) - counted.retrying)) / NULLIF(counted.targeted, (0)::numeric)), 1) AS percent_done,
+    speed.per_second,
+        CASE
+            WHEN ((run.closed_at IS NULL) AND (speed.per_second > (0)::numeric)) THEN make_interval(secs => (round((((counted.pending + counted.leased) + counted.retrying) / speed.per_second)))::double precision)
+            ELSE NULL::interval
+        END AS time_left
+   FROM ((((((pushfleet.run
+     JOIN pushfleet.app ON ((app.id = run.app_id)))
+     LEFT JOIN pushfleet.campaign ON ((campaign.id = run.campaign_id)))
+     LEFT JOIN pushfleet.run_total t ON ((t.run_id = run.id)))
+     LEFT JOIN pushfleet.accounting a ON (((a.run_id = run.id) AND (run.closed_at IS NULL))))
+     CROSS JOIN LATERAL ( SELECT COALESCE((t.targeted)::numeric, a.targeted) AS targeted,
+                CASE
+                    WHEN (t.run_id IS NULL) THEN a.pending
+                    ELSE (0)::numeric
+                END AS pending,
+                CASE
+                    WHEN (t.run_id IS NULL) THEN a.leased
+                    ELSE (0)::numeric
+                END AS leased,
+                CASE
+                    WHEN (t.run_id IS NULL) THEN a.retrying
+                    ELSE (0)::numeric
+                END AS retrying,
+            COALESCE((t.delivered)::numeric, a.delivered) AS delivered,
+            COALESCE((t.failed)::numeric, a.failed) AS failed,
+            COALESCE((t.unregistered)::numeric, a.unregistered) AS unregistered,
+            COALESCE((t.expired)::numeric, a.expired) AS expired,
+            COALESCE((t.cancelled)::numeric, a.cancelled) AS cancelled,
+            COALESCE((t.skipped)::numeric, a.skipped) AS skipped,
+            COALESCE((t.in_doubt)::numeric, a.in_doubt) AS in_doubt,
+            COALESCE((t.repeat_bound)::numeric, a.repeat_bound) AS repeat_bound) counted)
+     CROSS JOIN LATERAL ( SELECT round(((((counted.targeted - counted.pending) - counted.leased) - counted.retrying) / NULLIF(EXTRACT(epoch FROM (COALESCE(run.closed_at, now()) - GREATEST(run.due_at, run.created_at))), (0)::numeric)), 1) AS per_second) speed)
+  WHERE ((NOT run.is_test) AND ((t.run_id IS NOT NULL) OR (a.run_id IS NOT NULL)));
+
+COMMENT ON VIEW pushfleet_report.runs IS 'One row for each run: where its jobs are now, how fast it goes and how long it takes still. targeted is the sum of the ten columns after it.';
+
+CREATE VIEW pushfleet_report.tokens AS
+ SELECT app.name AS app,
+    pushfleet_report.transport_name(t.transport) AS transport,
+    pushfleet_report.token_state_name(t.state) AS state,
+    t.registered_month,
+    t.seen_days,
+    t.counted_at,
+    t.n AS subscribers
+   FROM ((pushfleet.app
+     CROSS JOIN LATERAL ( SELECT l.counted_at
+           FROM pushfleet.token_tally l
+          WHERE (l.app_id = app.id)
+          ORDER BY l.counted_at DESC
+         LIMIT 1) last)
+     JOIN pushfleet.token_tally t ON (((t.app_id = app.id) AND (t.counted_at = last.counted_at))));
+
+COMMENT ON VIEW pushfleet_report.tokens IS 'Addresses by state, month of registration and days since last seen, as of the last hourly count.';
+
+CREATE VIEW pushfleet_report.workers AS
+ SELECT "left"((worker.id)::text, 8) AS worker,
+    worker.lease_until,
+    (worker.lease_until > now()) AS is_alive,
+    held.batches,
+    held.jobs
+   FROM (pushfleet.worker
+     CROSS JOIN LATERAL ( SELECT count(*) AS batches,
+            COALESCE(sum((b.size - b.settled)), (0)::bigint) AS jobs
+           FROM pushfleet.batch b
+          WHERE ((b.state = 1) AND (b.holder = worker.id) AND (b.shard IN ( SELECT unnest(app.shards) AS unnest
+                   FROM pushfleet.app)))) held);
+
+COMMENT ON VIEW pushfleet_report.workers IS 'Worker processes, their leases and what they hold.';
+
 ALTER TABLE ONLY pushfleet.job ATTACH PARTITION pushfleet.job_1 FOR VALUES IN (1);
 
 ALTER TABLE ONLY pushfleet.access_token
@@ -4759,6 +5245,9 @@ GRANT USAGE ON SCHEMA pushfleet TO pushfleet_caller;
 GRANT USAGE ON SCHEMA pushfleet TO pushfleet_reporter;
 GRANT USAGE ON SCHEMA pushfleet TO pushfleet_intake;
 
+GRANT USAGE ON SCHEMA pushfleet_report TO pushfleet_janitor;
+GRANT USAGE ON SCHEMA pushfleet_report TO pushfleet_reporter;
+
 REVOKE ALL ON FUNCTION pushfleet.accept_tokens(app text, credential text, from_at timestamp with time zone, to_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.action_problems(value jsonb, at text) FROM PUBLIC;
@@ -4773,6 +5262,9 @@ GRANT ALL ON FUNCTION pushfleet.audit_next() TO pushfleet_janitor;
 REVOKE ALL ON FUNCTION pushfleet.base64_bytes(value text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.campaign_problems(campaign jsonb) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet.campaign_state(which bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.campaign_state(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.cancel(which bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.cancel(which bigint) TO pushfleet_caller;
@@ -4999,6 +5491,22 @@ REVOKE ALL ON FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone 
 GRANT ALL ON FUNCTION pushfleet.wave_at(wall timestamp without time zone, zone text, fallback text, past_local smallint, begun_at timestamp with time zone) TO pushfleet_scheduler;
 
 REVOKE ALL ON FUNCTION pushfleet.white_space() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION pushfleet_report.outcome_name(code smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet_report.outcome_name(code smallint) TO pushfleet_reporter;
+
+REVOKE ALL ON FUNCTION pushfleet_report.run_status_name(code smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet_report.run_status_name(code smallint) TO pushfleet_reporter;
+
+REVOKE ALL ON FUNCTION pushfleet_report.token_state_name(code smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet_report.token_state_name(code smallint) TO pushfleet_reporter;
+
+REVOKE ALL ON FUNCTION pushfleet_report.transport_name(code smallint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet_report.transport_name(code smallint) TO pushfleet_janitor;
+GRANT ALL ON FUNCTION pushfleet_report.transport_name(code smallint) TO pushfleet_reporter;
+
+REVOKE ALL ON FUNCTION pushfleet_report.wilson(successes bigint, trials bigint, sign integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet_report.wilson(successes bigint, trials bigint, sign integer) TO pushfleet_reporter;
 
 REVOKE ALL ON FUNCTION pushfleet.joined(anycompatiblearray) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.joined(anycompatiblearray) TO pushfleet_scheduler;
@@ -5313,4 +5821,38 @@ GRANT UPDATE(sighted_by) ON TABLE pushfleet.worker TO pushfleet_janitor;
 GRANT UPDATE(sighted_first_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
 
 GRANT UPDATE(sighted_last_at) ON TABLE pushfleet.worker TO pushfleet_janitor;
+
+GRANT SELECT ON TABLE pushfleet_report.accounting TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.accounting_violation TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.bypasses TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.campaigns TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.credentials TO pushfleet_janitor;
+GRANT SELECT ON TABLE pushfleet_report.credentials TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.daily TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.events TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.hourly TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.latency TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.newly_unregistered TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.outcomes TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.queue TO pushfleet_janitor;
+GRANT SELECT ON TABLE pushfleet_report.queue TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.retries TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.runs TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.tokens TO pushfleet_reporter;
+
+GRANT SELECT ON TABLE pushfleet_report.workers TO pushfleet_reporter;
 

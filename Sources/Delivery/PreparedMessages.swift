@@ -12,6 +12,7 @@ struct PreparedMessages {
         /// nil: what is stored breaks a rule that only rendering finds; its jobs end as `content_invalid`.
         let message: (any PreparedMessage)?
         let names: [String]
+        let delivery: DeliveryOptions
     }
 
     private let capacity: Int

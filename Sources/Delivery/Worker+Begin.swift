@@ -80,7 +80,8 @@ extension Worker {
                     identity: JobIdentity(run: batch.claimed.run, number: job.number),
                     address: recipient.address, language: recipient.language,
                     values: batch.messages.values(of: recipient, for: version),
-                    remainingSeconds: max(0, (job.expiresAt ?? batch.claimed.expiresAt).seconds - databaseNow.seconds)))
+                    remainingSeconds: batch.messages.keepSeconds(
+                        version, until: job.expiresAt ?? batch.claimed.expiresAt, now: databaseNow)))
         }
         guard let saying, let message = batch.messages.message(saying) else { return taken }
         batch.movedAt = now

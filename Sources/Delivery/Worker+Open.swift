@@ -113,7 +113,7 @@ extension Worker {
         do {
             let content = try await store.contentVersion(version)
             entry = PreparedMessages.Entry(
-                message: try transport.prepare(content), names: content.placeholderNames)
+                message: try transport.prepare(content), names: content.placeholderNames, delivery: content.delivery)
         } catch let problems as ContentProblems {
             logger.error(
                 "content cannot be sent",
@@ -121,7 +121,7 @@ extension Worker {
                     "content_version": "\(version)", "code": "\(problems.problems.first?.code ?? "")",
                     "pointer": "\(problems.problems.first?.pointer ?? "")",
                 ])
-            entry = PreparedMessages.Entry(message: nil, names: [])
+            entry = PreparedMessages.Entry(message: nil, names: [], delivery: DeliveryOptions())
         }
         prepared[key] = entry
         return entry

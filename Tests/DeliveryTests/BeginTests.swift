@@ -55,6 +55,24 @@ import Threading
         #expect(item.route == Fixture.route(.apns).id)
     }
 
+    /// The batch has an hour left.
+    @Test(arguments: [(nil, 3600), (0, 0), (7200, 3600)] as [(Int?, Int64)])
+    func `a provider is told what is left of a message's life, or to keep it for nobody`(
+        asked: Int?, told: Int64
+    ) async throws {
+        let transport = ScriptedTransport(answer: ScriptedTransport.delivering)
+        let store = ScriptedStore()
+        store.state.withLock { state in
+            let known = state.content
+            state.content = ContentVersion(
+                id: known.id, message: known.message, delivery: DeliveryOptions(ttlSeconds: asked))
+        }
+        store.add(Fixture.batch(size: 1), Fixture.jobs(1))
+        try await Fixture.withWorker(store, transport) { _ in await Fixture.until { store.items.count == 1 } }
+        let remaining = transport.sent.map(\.job.remainingSeconds)
+        #expect(remaining.count == 1 && (told - 5...told).contains(remaining[0]))
+    }
+
     @Test func `a suspect address is still sent to`() async throws {
         let transport = ScriptedTransport(answer: ScriptedTransport.delivering)
         let store = ScriptedStore()

@@ -27,6 +27,7 @@ final class ScriptedStore: BatchStore {
         var answers: [AddressAnswer] = []
         var proven: [ProvenEnvironment] = []
         var routes: [TransportKind: Route] = [:]
+        var content = Fixture.content
     }
 
     let state = Locked(State())
@@ -129,7 +130,9 @@ final class ScriptedStore: BatchStore {
         }
     }
 
-    func contentVersion(_ id: ContentVersion.ID) async throws -> ContentVersion { Fixture.content }
+    func contentVersion(_ id: ContentVersion.ID) async throws -> ContentVersion {
+        state.withLock { $0.content }
+    }
 
     func route(_ id: Route.ID) async throws -> Route? { state.withLock { $0.routes.values.first { $0.id == id } } }
 

@@ -190,7 +190,8 @@ import Testing
             #expect((0...3).map { row.string($0) } == ["ann", "pt-BR", "pro", "a"])
             #expect(row.bool(4))
             _ = try await fixture.client.query(
-                "UPDATE pushfleet.subscriber SET state = 3, state_since = now() WHERE external_id = 'phone'")
+                "UPDATE pushfleet.subscriber SET state = 3, evidence = 1, state_since = now() WHERE external_id = 'phone'"
+            )
             // The same dead address again says nothing new.
             #expect(try await store.register(try Self.installation("phone", address: "a"), app: 1) == .refreshed)
             #expect(try await fixture.count(state) == 301)
@@ -280,6 +281,35 @@ import Testing
                 return
             }
             #expect(line.reasons.count == 1)
+        }
+    }
+
+    /// A device whose clock is ahead registers now; one that the back end took out is back when its app says so again.
+    @Test(
+        arguments: [
+            (nil, 3, nil, 1), (nil, 3, 12, 3), (Instant(microseconds: 4_000_000_000_000_000), 3, 12, 1),
+        ] as [(Instant?, Int16, Int16?, Int64)])
+    func `An app that registers again revives what its back end took out, or what was said before it did`(
+        saidAt: Instant?, state: Int16, evidence: Int16?, after: Int64
+    ) async throws {
+        try await QueueFixture.run(subscribers: 1) { fixture in
+            let store = IntakeStore(fixture.client)
+            _ = try await fixture.client.query(
+                "SELECT setval(pg_get_serial_sequence('pushfleet.subscriber', 'id'), 1000)")
+            _ = try await store.register(try Self.installation("phone", address: "a"), app: 1)
+            _ = try await fixture.client.query(
+                """
+                UPDATE pushfleet.subscriber
+                SET state = \(state), evidence = \(evidence), state_since = now() - interval '1 minute',
+                    registered_at = now() - interval '1 hour'
+                WHERE external_id = 'phone'
+                """)
+            _ = try await store.register(try Self.installation("phone", address: "a", registeredAt: saidAt), app: 1)
+            #expect(
+                try await fixture.count("SELECT state::bigint FROM pushfleet.subscriber WHERE external_id = 'phone'")
+                    == after)
+            #expect(
+                try await fixture.count("SELECT count(*) FROM pushfleet.subscriber WHERE registered_at > now()") == 0)
         }
     }
 

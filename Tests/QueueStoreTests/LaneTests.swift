@@ -147,6 +147,9 @@ import Testing
         (#"{"externalId": "u1"}"#, #"{"notBefore": "2026-13-01T00:00:00Z"}"#, "PF400", "/options/notBefore"),
         (#"{"externalId": "u1"}"#, #"{"priority": "urgent"}"#, "PF400", "/options/priority"),
         (#"{"externalId": "u1"}"#, #"{"weight": 1}"#, "PF400", "/options/weight"),
+        (#"{"externalId": "u1"}"#, #"{"a/b": 1}"#, "PF400", "/options/a~1b"),
+        (#"{"externalId": "u1"}"#, #"{"notBefore": "2026-12-24T09:00:00+23:00"}"#, "PF400", "/options/notBefore"),
+        (#"{"externalId": "u1"}"#, #""ttlSeconds""#, "PF400", "/options"),
     ])
     func `Bad input is refused with its pointer`(
         recipient: String, options: String, state: String, pointer: String
@@ -180,10 +183,42 @@ import Testing
 
     @Test func `What nobody collected in time ends as expired`() async throws {
         try await QueueFixture.run { fixture in
-            let id = try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: #"{"ttlSeconds": 0}"#)
+            let id = try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: #"{"ttlSeconds": 1}"#)
+            _ = try await fixture.client.query(
+                "UPDATE pushfleet.notification SET (due_at, expires_at) = (due_at - interval '1 s', due_at)")
             #expect(try await fixture.housekeeping.settle(shard: fixture.shard) == 1)
             #expect(
                 try await fixture.count("SELECT outcome::bigint FROM pushfleet.delivery WHERE number = \(id)") == 4)
+        }
+    }
+
+    @Test(arguments: [(0, 60, 0), (1, 1, 1), (600, 600, 600)])
+    func `Now or never has a minute to get there, and no provider keeps it`(
+        asked: Int, life: Int64, kept: Int64
+    ) async throws {
+        try await QueueFixture.run { fixture in
+            let worker = try await fixture.hire()
+            _ = try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: #"{"ttlSeconds": \#(asked).0}"#)
+            let seconds = try await fixture.count(
+                "SELECT extract(epoch FROM expires_at - due_at)::bigint FROM pushfleet.notification")
+            #expect(seconds == life)
+            let batch = try #require(try await Self.collect(fixture, worker).first)
+            let content = try await fixture.batches.contentVersion(batch.batch.contentVersion)
+            #expect(content.delivery.keepSeconds(remaining: life) == kept)
+        }
+    }
+
+    @Test func `The days that are made ahead are those of each policy that an app uses`() async throws {
+        try await QueueFixture.run { fixture in
+            let days: PostgresQuery = """
+                SELECT in_doubt || ' ' || (occurrence_at AT TIME ZONE 'UTC')::date - (now() AT TIME ZONE 'UTC')::date
+                FROM pushfleet.run WHERE standing ORDER BY 1
+                """
+            _ = try await fixture.client.query("SELECT pushfleet.ensure_standing_runs()")
+            #expect(try await fixture.texts(days) == ["0 0", "0 1"])
+            _ = try await Self.notify(fixture, #"{"externalId": "u1"}"#, options: #"{"inDoubt": "assume_sent"}"#)
+            _ = try await fixture.client.query("SELECT pushfleet.ensure_standing_runs()")
+            #expect(try await fixture.texts(days) == ["0 0", "0 1", "1 0", "1 1"])
         }
     }
 

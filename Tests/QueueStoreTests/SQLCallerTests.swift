@@ -118,6 +118,63 @@ import Testing
         }
     }
 
+    /// What is said of `registered_at`, and what becomes of it: a device whose clock is ahead registers now.
+    @Test(arguments: [
+        (#""9999-01-01T00:00:00Z""#, true), (#""2020-03-01T00:00:00+02:00""#, false), ("null", true),
+    ])
+    func `nobody registers later than now`(said: String, isNow: Bool) async throws {
+        try await withCaller { queue, caller in
+            let installation = #"{"external_id":"n","transport":"fcm","address":"t","registered_at":\#(said)}"#
+            _ = try await caller.query("SELECT pushfleet.register_subscriber('ferry', \(PostgresJSON(installation)))")
+            let isRecent = "registered_at BETWEEN now() - interval '1 minute' AND now()"
+            #expect(
+                try await queue.count(
+                    "SELECT (\(unescaped: isRecent))::int::bigint FROM pushfleet.subscriber WHERE external_id = 'n'")
+                    == (isNow ? 1 : 0))
+        }
+    }
+
+    @Test(arguments: [
+        (#""registered_at":"2026-01-01T00:00:00+23:00""#, "/installation/registered_at"),
+        (#""registered_at":"0000-01-01T00:00:00Z""#, "/installation/registered_at"),
+        (
+            #""attributes":{\#((0..<4000).map { #""k\#($0)":null"# }.joined(separator: ","))}"#,
+            "/installation/attributes"
+        ),
+        (#""tags":[\#((0...1000).map { #""t\#($0)""# }.joined(separator: ","))]"#, "/installation/tags"),
+    ])
+    func `an installation that no row should hold is refused with its pointer`(
+        member: String, pointer: String
+    ) async throws {
+        try await withCaller { _, caller in
+            let installation = #"{"external_id":"n","transport":"fcm","address":"t",\#(member)}"#
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await caller.query(
+                    "SELECT pushfleet.register_subscriber('ferry', \(PostgresJSON(installation)))")
+            }
+            #expect(error?.sqlState == "PF400" && error?.detail?.contains(pointer) == true)
+        }
+    }
+
+    @Test func `a day's single notifications are not cancelled by a number that was meant for a campaign`()
+        async throws
+    {
+        try await withCaller { queue, caller in
+            _ = try await caller.query(Self.calls[0])
+            let standing = try await queue.count("SELECT id FROM pushfleet.run WHERE standing")
+            let error = await #expect(throws: PostgresError.self) {
+                _ = try await caller.query("SELECT * FROM pushfleet.cancel(\(standing))")
+            }
+            #expect(error?.sqlState == "PF400")
+            let unknown = await #expect(throws: PostgresError.self) {
+                _ = try await caller.query("SELECT pushfleet.pause(\(standing), 9999::smallint)")
+            }
+            #expect(unknown?.sqlState == "PF400")
+            #expect(try await caller.query("SELECT pushfleet.pause(\(standing), NULL, 'maintenance')")[0].bool(0))
+            #expect(try await caller.query("SELECT pushfleet.resume(\(standing))")[0].bool(0))
+        }
+    }
+
     @Test func `a campaign through SQL begins once it is found sound, else it is refused with all problems`()
         async throws
     {
@@ -140,10 +197,16 @@ import Testing
             #expect(try await queue.schedule.admitCampaigns() == AdmittedCampaigns())
             #expect(try await queue.count("SELECT count(*) FROM pushfleet.run WHERE campaign_id = \(first)") == 1)
             for refused in [second, third] {
-                let problems = try await queue.client.query(
-                    "SELECT state, jsonb_array_length(problems) FROM pushfleet.campaign WHERE id = \(refused)")[0]
-                #expect(problems.int16(0) == 2 && problems.int32(1) >= (refused == second ? 3 : 1))
+                let said = try await caller.query(
+                    "SELECT state, jsonb_array_length(problems), run_id FROM pushfleet.campaign_state(\(refused))")[0]
+                let known = try #require(try await queue.admin.state(ofCampaign: refused))
+                #expect(said.string(0) == "refused" && known.state == "refused" && said.isNull(2))
+                #expect(said.int32(1) >= (refused == second ? 3 : 1) && known.problems.count == Int(said.int32(1)))
             }
+            let begun = try await caller.query("SELECT state, run_id FROM pushfleet.campaign_state(\(first))")
+            #expect(begun.count == 1 && begun[0].string(0) == "active")
+            #expect(try await queue.admin.runs(ofCampaign: first) == [Run.ID(begun[0].int64(1))])
+            #expect(try await caller.query("SELECT * FROM pushfleet.campaign_state(99)").isEmpty)
             let seen = await #expect(throws: PostgresError.self) {
                 _ = try await caller.query(#"SELECT pushfleet.schedule_campaign('{"app": "ferry", "x": 1}')"#)
             }

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Postgres
 import QueueStore
 import TestSupport
@@ -53,8 +54,49 @@ import Testing
             #expect(try await fixture.count("SELECT sum(jobs)::bigint FROM pushfleet_report.hourly") == 630)
             #expect(try await fixture.count("SELECT sum(jobs)::bigint FROM pushfleet_report.daily") == 630)
             #expect(
-                try await fixture.count("SELECT sum(subscribers)::bigint FROM pushfleet_report.newly_unregistered")
-                    == 90)
+                try await fixture.count("SELECT sum(jobs)::bigint FROM pushfleet_report.newly_unregistered") == 90)
+        }
+    }
+
+    @Test func `a subscriber is counted once, however often an hour is counted`() async throws {
+        try await QueueFixture.run { fixture in
+            try await fixture.books.countTokens()
+            _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET state = 3 WHERE id <= 3")
+            try await fixture.books.countTokens()
+            _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET state = 3")
+            try await fixture.books.countTokens()
+            let known = try await fixture.count("SELECT count(*) FROM pushfleet.subscriber")
+            #expect(
+                try await fixture.texts(
+                    "SELECT DISTINCT state || ' ' || sum(subscribers) OVER () FROM pushfleet_report.tokens") == [
+                        "unregistered \(known)"
+                    ])
+        }
+    }
+
+    @Test func `single notifications are found in their own lane, whatever they wait for`() async throws {
+        try await QueueFixture.run { fixture in
+            let worker = try await fixture.hire()
+            let notify: (String) -> PostgresQuery = { options in
+                """
+                SELECT pushfleet.notify('ferry', '{"externalId": "u1"}', '{"silent": true}', \(PostgresJSON(options)))
+                """
+            }
+            _ = try await fixture.client.query(notify("{}"))
+            let batch = try #require(
+                try await fixture.lane.collect(shard: fixture.shard, worker: worker, claimNumber: 1, limit: 10).first)
+            let jobs = try await fixture.batches.jobs(of: batch.batch, attributes: [])
+            _ = try await fixture.flush(batch.batch, worker, jobs, as: nil)
+            let later = Date(timeIntervalSinceNow: 3600).formatted(.iso8601)
+            _ = try await fixture.client.query(notify(#"{"notBefore": "\#(later)"}"#))
+            _ = try await fixture.client.query(notify("{}"))
+            #expect(
+                try await fixture.texts(
+                    """
+                    SELECT concat_ws(' ', lane, jobs, ready, leased, scheduled, retrying)
+                    FROM pushfleet_report.queue
+                    ORDER BY 1
+                    """) == ["campaign 0 0 0 0 0", "transactional 2 1 0 1 1"])
         }
     }
 

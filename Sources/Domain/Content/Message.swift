@@ -112,7 +112,8 @@ package struct DeliveryOptions: Sendable, Equatable {
     package enum Priority: String, Sendable { case high, normal }
     /// What an FCM message is: one that the app's SDK draws, or one that FCM draws itself.
     package enum FCMMode: String, Sendable, CaseIterable { case data, notification }
-    /// 0 to 2,419,200; nil = the longest life that every provider takes, 28 days.
+    /// 0 to 2,419,200; nil = the longest life that every provider takes, 28 days. 0: the provider does not keep it for a
+    /// device that cannot be reached now.
     package var ttlSeconds: Int?
     package var collapseKey: String?
     /// nil = by content: `passive` and silent are normal, the rest high.
@@ -134,6 +135,14 @@ package struct DeliveryOptions: Sendable, Equatable {
         self.fcmMode = fcmMode
         self.analyticsLabel = analyticsLabel
     }
+
+    /// How long after it is due a job may still be sent. What no provider keeps has a minute: time for the queue, a rescue
+    /// (30 s) and another attempt. The SQL function `notify` says the same.
+    package var life: Duration { .seconds(ttlSeconds == 0 ? 60 : ttlSeconds ?? 2_419_200) }
+
+    /// What the provider is told: for how long it may keep it.
+    /// - Parameter remaining: seconds until the job expires.
+    package func keepSeconds(remaining: Int64) -> Int64 { ttlSeconds == 0 ? 0 : max(0, remaining) }
 }
 
 extension Message {

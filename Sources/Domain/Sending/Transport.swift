@@ -57,7 +57,7 @@ package struct OutgoingJob: Sendable {
     package var language: String?
     /// The subscriber's value for each of the content version's placeholder names, in that order; nil = missing.
     package var values: [String?]
-    /// What is left of the message's life, in whole seconds, at least 0.
+    /// For how long the provider may keep it: what is left of its life, in whole seconds; 0 = not at all.
     package var remainingSeconds: Int64
 
     package init(

@@ -54,6 +54,10 @@ struct ReportCampaign: AsyncParsableCommand {
 
     struct Report: Encodable {
         var campaign: Int
+        /// waiting (to be checked), active, refused or over.
+        var state: String
+        /// Why it was refused.
+        var problems: [CampaignState.Problem]
         var runs: [RunReport]
     }
 
@@ -90,18 +94,21 @@ struct ReportCampaign: AsyncParsableCommand {
     }
 
     private func read(_ store: AdminStore) async throws -> Report {
-        let runs = try await store.runs(ofCampaign: Int64(campaign))
-        guard !runs.isEmpty else {
-            throw CommandFailure("campaign: \(campaign) is unknown or has no run; see: pushfleet campaign list")
+        guard let known = try await store.state(ofCampaign: Int64(campaign)) else {
+            throw CommandFailure("campaign: \(campaign) is unknown; see: pushfleet campaign list")
         }
-        var report = Report(campaign: campaign, runs: [])
-        for run in runs { report.runs.append(try await RunReport.read(run, store, audit: audit)) }
+        var report = Report(campaign: campaign, state: known.state, problems: known.problems, runs: [])
+        for run in try await store.runs(ofCampaign: Int64(campaign)) {
+            report.runs.append(try await RunReport.read(run, store, audit: audit))
+        }
         return report
     }
 
     private func text(_ report: Report) -> String {
         let count = report.runs.count == 1 ? "1 run" : "\(report.runs.count) runs"
-        return "campaign \(report.campaign): \(count)\n\n" + report.runs.map(\.text).joined(separator: "\n")
+        var text = "campaign \(report.campaign): \(report.state), \(count)\n"
+        for problem in report.problems { text += "  \(problem.pointer): \(problem.message) (\(problem.code))\n" }
+        return text + "\n" + report.runs.map(\.text).joined(separator: "\n")
     }
 }
 

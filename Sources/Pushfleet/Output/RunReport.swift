@@ -5,7 +5,7 @@ import QueueStore
 struct RunReport: Encodable {
     var run: Int64
     var status: String
-    /// Why the run paused itself.
+    /// Why the run paused itself, or what who paused it said.
     var pausedBecause: String?
     var accounting: Accounting
     var accountingViolations: Int64
@@ -44,7 +44,7 @@ struct RunReport: Encodable {
         let a = accounting
         var text = "run \(run): \(status)\n"
         if let cause = pausedBecause {
-            text += "it paused itself: \(cause); when mended: pushfleet campaign resume \(run)\n"
+            text += "paused because: \(cause); when mended: pushfleet campaign resume \(run)\n"
         }
         text += "\n"
         var outcomes = TextTable(["OUTCOME", "REASON", "JOBS", "SHARE"], right: [2, 3])

@@ -137,7 +137,12 @@ extension PostgresQuery {
         WITH first AS (
             SELECT DISTINCT ON (staged.external_id) staged.line, staged.external_id, staged.user_id, staged.transport,
                 staged.address, staged.environment, staged.p256dh, staged.auth, staged.language, staged.time_zone,
-                staged.attributes, staged.tags, staged.registered_at, staged.vapid_key
+                staged.attributes, staged.tags, staged.vapid_key,
+                -- A device whose clock is ahead registers now. now() itself stands for one that does not say.
+                CASE
+                    WHEN staged.registered_at IS NULL THEN now()
+                    ELSE least(staged.registered_at, now() - interval '1 microsecond')
+                END AS registered_at
             FROM pg_temp.subscriber_import staged
             ORDER BY staged.external_id, staged.line
         ),
@@ -158,7 +163,7 @@ extension PostgresQuery {
                     ELSE 5
                 END,
                 first.environment, first.external_id, first.user_id, first.address, first.p256dh, first.auth,
-                first.language, first.time_zone, first.attributes, first.tags, coalesce(first.registered_at, now()),
+                first.language, first.time_zone, first.attributes, first.tags, first.registered_at,
                 (
                     SELECT max(credential.id)
                     FROM pushfleet.credential
@@ -208,7 +213,7 @@ extension PostgresQuery {
                         THEN excluded.registered_at
                     -- The file said nothing of it.
                     WHEN excluded.registered_at = now() THEN known.registered_at
-                    ELSE greatest(known.registered_at, excluded.registered_at)
+                    ELSE least(greatest(known.registered_at, excluded.registered_at), now())
                 END
             WHERE NOT known.xmin::text::bigint = ANY(\(transactions))
             RETURNING known.external_id, known.xmax = 0 AS is_new

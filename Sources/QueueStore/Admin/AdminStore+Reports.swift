@@ -17,7 +17,7 @@ package struct RunProgress: Sendable {
     /// Every subscriber has been looked at.
     package let expanded: Bool
     package let accounting: Accounting
-    /// Why it paused itself; nil = it is not paused, or somebody paused it.
+    /// Why it paused itself, or what who paused it said; nil = it is not paused, or nothing was said.
     package let pausedBecause: String?
     package let appIsPaused: Bool
 }

@@ -4,8 +4,9 @@ import Postgres
 /// The views of schema `pushfleet_report` that a report shows.
 package enum ReportView: String, CaseIterable, Sendable {
     case campaigns, runs, outcomes, hourly, daily, latency, retries, tokens, queue, workers, credentials, events
-    case bypasses
+    case bypasses, accounting
     case newlyUnregistered = "newly_unregistered"
+    case accountingViolation = "accounting_violation"
 
     /// Which rows, and in which order.
     fileprivate var ending: String {
@@ -16,7 +17,7 @@ package enum ReportView: String, CaseIterable, Sendable {
         case .hourly: "ORDER BY hour DESC, app, transport, outcome"
         case .daily, .newlyUnregistered: "ORDER BY day DESC, app, transport"
         case .latency, .retries: "ORDER BY run_id DESC, transport"
-        case .events: "ORDER BY run_id DESC"
+        case .events, .accounting, .accountingViolation: "ORDER BY run_id DESC"
         case .tokens: "ORDER BY app, transport, state, registered_month, seen_days"
         case .queue: "ORDER BY lane DESC"
         case .workers: "ORDER BY worker"
@@ -26,7 +27,9 @@ package enum ReportView: String, CaseIterable, Sendable {
     }
 
     /// It has rows for each run, of which one can be chosen.
-    package var isByRun: Bool { [.runs, .outcomes, .latency, .retries, .events].contains(self) }
+    package var isByRun: Bool {
+        [.runs, .outcomes, .latency, .retries, .events, .accounting, .accountingViolation].contains(self)
+    }
 }
 
 package struct ViewRows: Sendable {

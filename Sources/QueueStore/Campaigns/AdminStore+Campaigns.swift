@@ -166,9 +166,43 @@ extension AdminStore {
         }
     }
 
+    /// Whether a campaign goes on, and why it was refused.
+    /// - Returns: nil when there is no such campaign.
+    package func state(ofCampaign campaign: Int64) async throws -> CampaignState? {
+        let rows = try await client.query(
+            """
+            SELECT c.state, coalesce(array_agg(p.problem ->> 'pointer') FILTER (WHERE p.problem IS NOT NULL), '{}'),
+                coalesce(array_agg(p.problem ->> 'code') FILTER (WHERE p.problem IS NOT NULL), '{}'),
+                coalesce(array_agg(p.problem ->> 'message') FILTER (WHERE p.problem IS NOT NULL), '{}')
+            FROM pushfleet_report.campaigns c
+            LEFT JOIN LATERAL jsonb_array_elements(c.problems) AS p (problem) ON true
+            WHERE c.campaign_id = \(campaign)
+            GROUP BY c.state
+            """)
+        return rows.first.map { row in
+            let (pointers, codes, messages) = (row.textArray(1), row.textArray(2), row.textArray(3))
+            return CampaignState(
+                state: row.string(0),
+                problems: pointers.indices.map { index in
+                    CampaignState.Problem(
+                        pointer: pointers[index] ?? "", code: codes[index] ?? "", message: messages[index] ?? "")
+                })
+        }
+    }
+
     /// A campaign's runs, oldest first; empty when there is no such campaign.
     package func runs(ofCampaign campaign: Int64) async throws -> [Run.ID] {
         try await client.query("SELECT id FROM pushfleet.run WHERE campaign_id = \(campaign) ORDER BY id")
             .map { Run.ID($0.int64(0)) }
     }
+}
+
+package struct CampaignState: Sendable {
+    package struct Problem: Sendable, Encodable {
+        package let pointer, code, message: String
+    }
+
+    /// waiting (to be checked), active, refused or over.
+    package let state: String
+    package let problems: [Problem]
 }

@@ -114,7 +114,7 @@ extension AdminStore {
             """
             UPDATE pushfleet.run
             SET audience = \(PostgresJSON(terms.audience.json.text)), variant_bounds = \(terms.file.variantBounds),
-                ttl = \(PostgresInterval(.seconds(terms.file.delivery.ttlSeconds ?? 2_419_200))),
+                ttl = \(PostgresInterval(terms.file.delivery.life)),
                 missing_zone = \(policies.missingZone.code), past_local = \(policies.pastLocal.code),
                 plan = \(terms.plan), one_per_user = \(terms.file.perUser == .newest),
                 occurrence_at = CASE WHEN \(isRecurring) THEN occurrence_at ELSE \(times.dueAt.timestamp) END,

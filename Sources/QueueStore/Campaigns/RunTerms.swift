@@ -74,7 +74,7 @@ struct RunTerms {
     private func insertion(_ occurrenceAt: Instant, _ times: Times) -> PostgresQuery {
         let delivery = file.delivery
         let policies = file.schedule.policies
-        let ttl = PostgresInterval(.seconds(delivery.ttlSeconds ?? 2_419_200))
+        let ttl = PostgresInterval(delivery.life)
         return """
             INSERT INTO pushfleet.run (
                 app_id, campaign_id, occurrence_at, weight, in_doubt, announce_window, rate, content_version,

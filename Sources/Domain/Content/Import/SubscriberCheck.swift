@@ -156,6 +156,10 @@ package struct SubscriberCheck: Sendable {
     }
 
     private func tags(_ line: inout LineCheck) -> [String] {
+        guard line.record.tags.count <= 1000 else {
+            line.refuse(.tags, "There are more than 1000 tags.")
+            return []
+        }
         var tags: [String] = []
         for tag in line.record.tags where !WhiteSpace.isBlank(tag) && !tags.contains(tag) {
             if tag.utf8.count > 255 || tag.utf8.contains(0) {
