@@ -107,7 +107,9 @@ struct ReportCampaign: AsyncParsableCommand {
     private func text(_ report: Report) -> String {
         let count = report.runs.count == 1 ? "1 run" : "\(report.runs.count) runs"
         var text = "campaign \(report.campaign): \(report.state), \(count)\n"
-        for problem in report.problems { text += "  \(problem.pointer): \(problem.message) (\(problem.code))\n" }
+        for problem in report.problems {
+            text += "  \(problem.pointer.isEmpty ? "" : problem.pointer + ": ")\(problem.message) (\(problem.code))\n"
+        }
         return text + "\n" + report.runs.map(\.text).joined(separator: "\n")
     }
 }
