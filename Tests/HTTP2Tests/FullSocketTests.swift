@@ -39,15 +39,28 @@ import Threading
     }
 
     /// One answered request, then 40 that fill the socket and ten behind them.
-    private func fill(deadline: Duration) async {
-        submit(0..<1, bytes: 10, deadline: .seconds(10))
-        #expect(await collector.wait(for: 1).first?.status == 200)
+    private func fill(from first: Int = 0, deadline: Duration) async {
+        submit(first..<first + 1, bytes: 10, deadline: .seconds(10))
+        #expect(await collector.wait(for: first + 1).last?.status == 200)
         limitSendBuffers(port: relay.port)
         relay.freeze()
-        submit(1..<41, bytes: 500_000, deadline: deadline)
+        submit(first + 1..<first + 41, bytes: 500_000, deadline: deadline)
         await waitUntil { client.statistics.inFlight == 40 }
         await relay.settle()
-        submit(41..<51, bytes: 10, deadline: deadline)
+        submit(first + 41..<first + 51, bytes: 10, deadline: deadline)
+    }
+
+    @Test func `however often a socket takes no more, another connection is made and the old ones end`() async throws {
+        for turn in 0..<3 {
+            await fill(from: turn * 51, deadline: .seconds(1))
+            let results = await collector.wait(for: (turn + 1) * 51).suffix(50)
+            #expect(results.count { $0.mayHaveBeenSent == .timedOut } == 40)
+            #expect(results.count { $0.status == 200 } == 10)
+            await waitUntil { client.statistics.drainingConnections == 0 }
+        }
+        await client.close(by: .now)
+        relay.end()
+        server.stop()
     }
 
     @Test func `closing, what was behind it is not sent, and does not leave later`() async throws {

@@ -86,6 +86,11 @@ extension ClientConnection {
         fault == .timedOut && stream.pointee.headersAt != nil
     }
 
+    /// Whether there is a request whose result was not given.
+    var hasRequests: Bool {
+        (0..<streamCapacity).contains { streams[$0].queued != nil && !streams[$0].isSettled }
+    }
+
     /// Those whose result was not given.
     private func forEachRequest(_ body: (UnsafeMutablePointer<ClientStream>) -> Void) {
         for index in 0..<streamCapacity where streams[index].queued != nil && !streams[index].isSettled {

@@ -101,7 +101,9 @@ extension ClientLoop {
     func flushConnections() {
         for connection in connections {
             if connection.needsFlush { flush(connection) }
-            if connection.phase == .draining, connection.inFlight == 0 {
+            // Behind a socket that takes nothing, streams never close: with every result given, nobody waits for them.
+            let isDone = connection.inFlight == 0 || connection.waitsForRoom && !connection.hasRequests
+            if connection.phase == .draining, isDone {
                 drop(connection, .goAway, nil)
             } else if nghttp2_session_want_read(connection.session) == 0, connection.phase != .handshaking,
                 nghttp2_session_want_write(connection.session) == 0

@@ -9,7 +9,7 @@ extension ClientLoop {
             let usable = connections.count { $0.phase != .draining }
             let pending = dials.count + connections.count { $0.phase == .handshaking || $0.phase == .awaitingSettings }
             let isEnough = queue.count <= pending * lastLimit || usable + dials.count >= configuration.maxConnections
-            // Draining ones end by themselves, within the deadline of their last request.
+            // Draining ones end by themselves, with the result of their last request.
             let isCrowded = connections.count + dials.count >= 2 * configuration.maxConnections
             let isProbing = reconnect.failures > 0 && pending > 0
             guard !isEnough, !isCrowded, !isProbing, reconnect.allows(clock.now) else { return }
