@@ -42,11 +42,18 @@ import Testing
             expected: ruling(nil, .fcmUnavailable, wait: .seconds(30))),
         Case(fate: .answered(.retry(.fcmInternal, after: nil)), status: 500, expected: ruling(nil, .fcmInternal)),
         Case(
+            fate: .answered(.retry(.apnsTooManyProviderTokenUpdates, after: nil)), status: 429,
+            expected: ruling(nil, .apnsTooManyProviderTokenUpdates, charged: false, wait: .seconds(60))),
+        Case(
             fate: .answered(.slowDown(.fcmQuotaExceeded, after: .seconds(60))), status: 429,
             expected: ruling(nil, .fcmQuotaExceeded, charged: false, wait: .seconds(60), slows: true)),
         Case(
             fate: .answered(.credential(.fcmPermissionDenied)), status: 403,
             expected: ruling(nil, .fcmPermissionDenied, charged: false, pauses: true)),
+        // The project's key for Apple, or for browsers: the others' messages go on.
+        Case(
+            fate: .answered(.credential(.fcmThirdPartyAuth)), status: 401,
+            expected: ruling(nil, .fcmThirdPartyAuth, charged: false, wait: .seconds(900))),
         Case(
             fate: .answered(.config(.fcmUnexpectedStatus)), status: 405,
             expected: ruling(nil, .fcmUnexpectedStatus, charged: false)),

@@ -21,17 +21,7 @@ final class KeyDerivation {
             throw .fromLibrary(while: "opening HMAC")
         }
         self.context = context
-        let isSet = Array("SHA256\u{0}".utf8).withUnsafeBufferPointer { name in
-            name.withMemoryRebound(to: CChar.self) { name in
-                let settings = [
-                    OSSL_PARAM_construct_utf8_string(
-                        OSSL_MAC_PARAM_DIGEST, UnsafeMutablePointer(mutating: name.baseAddress), 0),
-                    OSSL_PARAM_construct_end(),
-                ]
-                return EVP_MAC_CTX_set_params(context, settings)
-            }
-        }
-        guard isSet == 1 else {
+        guard copenssl_use_sha256(context) == 1 else {
             EVP_MAC_CTX_free(context)
             throw .fromLibrary(while: "setting up HMAC")
         }

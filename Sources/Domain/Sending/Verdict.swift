@@ -49,6 +49,9 @@ package enum Verdict: Equatable, Sendable {
             Ruling(
                 outcome: .failed, reason: reason, charged: wasSent,
                 evidence: reason.isAboutAddress ? .suspicious : nil)
+        // The fault of our token, which Apple may refuse for 20 minutes; the job has no part in it.
+        case .retry(.apnsTooManyProviderTokenUpdates, let after):
+            Ruling(outcome: nil, reason: .apnsTooManyProviderTokenUpdates, charged: false, wait: after ?? .seconds(60))
         case .retry(let reason, let after):
             Ruling(outcome: nil, reason: reason, wait: after)
         case .slowDown(let reason, let after) where reason.concernsOneDevice:
@@ -57,6 +60,9 @@ package enum Verdict: Equatable, Sendable {
             Ruling(outcome: nil, reason: reason, charged: false, wait: after, slowsRoute: true)
         case .wrongProject(let reason):
             Ruling(outcome: .failed, reason: reason, evidence: .foreign)
+        // Of the project's Apple and web targets alone: Android goes on, and these look again after a while.
+        case .credential(.fcmThirdPartyAuth):
+            Ruling(outcome: nil, reason: .fcmThirdPartyAuth, charged: false, wait: .seconds(900))
         case .credential(let reason):
             Ruling(outcome: nil, reason: reason, charged: false, pausesCredential: true)
         case .config(let reason):

@@ -105,7 +105,7 @@ struct APNsSubmission: Sendable {
                 environmentIsProven: scope != .both || isElsewhere,
                 sentAt: token.clock.instant(at: begunAt)))
         // A message that is over before Apple's quarter of an hour may try after a minute.
-        if case .retry(let reason, APNsClassifier.serverFaultDelay?) = answer,
+        if response.field("retry-after") == nil, case .retry(let reason, APNsClassifier.serverFaultDelay?) = answer,
             let job = jobs.first(where: { $0.ticket == ticket }),
             .seconds(job.remainingSeconds) <= APNsClassifier.serverFaultDelay
         {
@@ -118,7 +118,7 @@ struct APNsSubmission: Sendable {
         guard second == nil else { return nil }
         switch answer {
         case .refused(.apnsBadDeviceToken): return .otherEnvironment
-        case .retry(let reason, after: .zero?),
+        case .retry(let reason, after: .zero?) where Self.isOfConnection(reason),
             .credential(let reason) where Self.isOfConnection(reason):
             transport.client(environment).renewConnections(madeBy: begunAt)
             return .otherConnection(reason)

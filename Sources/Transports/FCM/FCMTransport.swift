@@ -77,7 +77,8 @@ package final class FCMTransport: Transport {
         switch tokens.use() {
         case .usable(let token):
             let shared = shared(for: token)
-            let (requests, refused) = render(jobs, of: message, path: shared.path)
+            let (requests, refused) = render(
+                jobs, of: message, path: shared.path, now: token.clock.instant(at: .now).seconds)
             if !refused.isEmpty { sink(refused) }
             if requests.isEmpty { return }
             let results = FCMResults(tokens: tokens, generation: token.generation, message: message)
@@ -90,12 +91,11 @@ package final class FCMTransport: Transport {
     }
 
     private func render(
-        _ jobs: [OutgoingJob], of message: FCMPreparedMessage, path: [UInt8]
+        _ jobs: [OutgoingJob], of message: FCMPreparedMessage, path: [UInt8], now: Int64
     ) -> (requests: [HTTP2Request], refused: [SendResult]) {
         var requests: [HTTP2Request] = []
         requests.reserveCapacity(jobs.count)
         var refused: [SendResult] = []
-        let now = Int64(Date().timeIntervalSince1970)
         for job in jobs {
             let index = message.body(for: job.language)
             let body = message.bodies[index]

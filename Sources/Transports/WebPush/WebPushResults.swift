@@ -24,13 +24,14 @@ struct WebPushResults: Sendable {
         }
     }
 
-    /// A browser's own service that is out of reach is waited for, free of charge. Any other host is a stranger's, who
-    /// may have named one that never answers: that costs attempts.
+    /// A browser's own service that is out of reach is waited for, free of charge, whatever a name server says of it. Any
+    /// other host is a stranger's, who may have named one that never answers: that costs attempts.
     private func fate(ofUnsent fault: HTTP2Fault) -> SendResult.Fate {
         switch fault {
-        case .addressRefused: .answered(.refused(.webpushEndpointRefused))
+        case .addressRefused where service == .other: .answered(.refused(.webpushEndpointRefused))
         case .connectFailed where service == .other: .answered(.retry(.webpushUnreachable, after: nil))
-        case .connectFailed, .timedOut, .connectionLost, .streamReset, .refusedStream, .goAway, .tooLate, .closed:
+        case .addressRefused, .connectFailed, .timedOut, .connectionLost, .streamReset, .refusedStream, .goAway,
+            .tooLate, .closed:
             .notSent(.notSent)
         }
     }

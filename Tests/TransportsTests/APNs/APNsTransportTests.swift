@@ -113,6 +113,23 @@ import Threading
         }
     }
 
+    /// With no more than a quarter of an hour left, what Apple names is kept, and what it does not name is a minute.
+    @Test(
+        arguments: [
+            ("900", .seconds(900)), (nil, .seconds(60)), ("30", .seconds(30)), ("0", nil),
+        ] as [(String?, Duration?)])
+    func `a fault of Apple's is waited out as long as it says, over the connections that there are`(
+        retryAfter: String?, wait: Duration?
+    ) async throws {
+        let fake = try FakeAPNs { _, _ in .apns(503, "ServiceUnavailable", retryAfter: retryAfter) }
+        let transport = try fake.transport()
+        try await running(transport) {
+            let results = try await transport.results(of: [.apns(1)])
+            #expect(results.map(\.fate) == [.answered(.retry(.apnsServiceUnavailable, after: wait))])
+        }
+        #expect(fake.received.count == 1)
+    }
+
     @Test(arguments: [(503, "Shutdown"), (400, "IdleTimeout"), (403, "UnrelatedKeyIdInToken")])
     func `a fault of the connection costs no attempt and goes over another`(status: Int, reason: String) async throws {
         let fake = try FakeAPNs { count, request in count == 1 ? .apns(status, reason) : .taken(request) }

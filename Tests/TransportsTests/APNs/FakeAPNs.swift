@@ -92,8 +92,11 @@ extension HTTP2ServerAction {
         .respond(HTTP2ServerResponse(status: 200, fields: [("apns-id", request.fields["apns-id"] ?? "")]))
     }
 
-    static func apns(_ status: Int, _ reason: String) -> HTTP2ServerAction {
-        .respond(HTTP2ServerResponse(status: status, body: Array(#"{"reason":"\#(reason)"}"#.utf8)))
+    static func apns(_ status: Int, _ reason: String, retryAfter: String? = nil) -> HTTP2ServerAction {
+        .respond(
+            HTTP2ServerResponse(
+                status: status, fields: retryAfter.map { [("retry-after", $0)] } ?? [],
+                body: Array(#"{"reason":"\#(reason)"}"#.utf8)))
     }
 }
 

@@ -44,6 +44,17 @@ import Testing
         #expect((classify(row) == .credential(.fcmUnauthenticated)) == (row.repair == "refresh_access_token"))
     }
 
+    @Test(arguments: FCMErrorTable.answered.filter { $0.class == "credential" })
+    func `what concerns a project's Apple and web targets pauses nothing else`(row: FCMErrorRow) {
+        let result = SendResult(
+            ticket: Ticket(batch: 1, ordinal: 0), fate: .answered(classify(row)), status: Int16(row.status))
+        guard case .record(let ruling) = Verdict(result) else {
+            Issue.record("nothing is recorded")
+            return
+        }
+        #expect(ruling.pausesCredential == (row.scope != "project_apple_web"))
+    }
+
     @Test(arguments: FCMErrorTable.answered.filter { $0.class == "slow_down" })
     func `one device's quota is told from the project's`(row: FCMErrorRow) {
         let isDevice = if case .slowDown(.fcmDeviceQuotaExceeded, _) = classify(row) { true } else { false }

@@ -49,6 +49,24 @@ import Threading
         #expect(try (json(request.body)["message"] as? NSDictionary)?["token"] as? String == "token-of-4")
     }
 
+    /// The store's clock lies months before this machine's.
+    @Test func `Apple is told when a message is over by the database's clock`() async throws {
+        let fake = try FakeFCM()
+        let transport = try fake.transport()
+        let content = ContentVersion(
+            id: ContentVersion.boarding.id, message: ContentVersion.boarding.message,
+            delivery: DeliveryOptions(ttlSeconds: 900, fcmMode: .notification))
+        try await running(transport) {
+            try await transport.ready()
+            _ = try await transport.results(of: [.job(4)], content)
+        }
+        let message = try json(try #require(fake.received.first).body)["message"] as? NSDictionary
+        let headers = (message?["apns"] as? NSDictionary)?["headers"] as? NSDictionary
+        let expiration = headers?["apns-expiration"] as? String
+        let seconds = try #require(expiration.flatMap { Int64($0) })
+        #expect((1_774_000_900..<1_774_000_960).contains(seconds))
+    }
+
     @Test func `the token endpoint gets an assertion that verifies`() async throws {
         let fake = try FakeFCM()
         let transport = try fake.transport()

@@ -158,6 +158,19 @@ import Testing
         await transport.close(by: .now)
     }
 
+    /// A name server's word about a browser's own service is waited out; a stranger's host may be anything.
+    @Test(arguments: [
+        (WebPushService.fcm, SendResult.Fate.notSent(.notSent)), (.other, .answered(.refused(.webpushEndpointRefused))),
+    ])
+    func `a name that leads to a private address fails a stranger's job alone`(
+        service: WebPushService, fate: SendResult.Fate
+    ) {
+        let message = WebPushMessageCompiler(.boarding, options: WebPushOptions()).compile()
+        let id = WebPushRequestID(ticket: Ticket(batch: 1, ordinal: 0), body: 0)
+        let unsent = HTTP2Result(id: id.rawValue, outcome: .notSent(.addressRefused), begunAt: nil, endedAt: .now)
+        #expect(WebPushResults(message: message, service: service).convert([unsent]).map(\.fate) == [fate])
+    }
+
     @Test func `an endpoint that is not allowed, or any more, gets nothing`() async throws {
         let service = try FakePushService()
         let transport = try service.transport(keys: keys) { $0.endpoints = EndpointPolicy() }
