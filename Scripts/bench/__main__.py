@@ -1,11 +1,9 @@
 """Benchmarks that anyone can rerun; see Scripts/bench/README.md."""
 import argparse
+import contextlib
 import fnmatch
 import os
-import shutil
-import signal
 import sys
-import tempfile
 
 import expand
 import fleet
@@ -17,6 +15,7 @@ import queue_bench
 import reports_bench
 import scale
 import send
+from ending import end_on_signals, folder
 from harness import Report, Server
 
 BENCHMARKS = {"expand": expand, "queue": queue_bench, "send": send, "fleet": fleet, "latency": latency, "scale": scale,
@@ -78,21 +77,16 @@ class Chooser:
 
 def main():
     chosen = options()
-    # Whoever ends it leaves nothing running.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    end_on_signals()
     report = Report(chosen.json)
     for number, (name, patterns) in enumerate(chosen.names.items()):
         chosen.choose = Chooser(patterns)
-        directory = tempfile.mkdtemp(prefix="pushfleet-bench-")
-        os.chmod(directory, 0o755)
-        server = Server(os.path.join(directory, "postgres"), getattr(BENCHMARKS[name], "SETTINGS", ()))
-        try:
+        with contextlib.ExitStack() as ends:
+            directory = folder(ends, "bench", lambda: False, report.note)
+            server = Server(os.path.join(directory, "postgres"), ends, getattr(BENCHMARKS[name], "SETTINGS", ()))
             if number == 0:
                 report.head(server)
             BENCHMARKS[name].bench(server, report, chosen, directory)
-        finally:
-            server.stop()
-            shutil.rmtree(directory)
         if chosen.choose.unused:
             sys.exit(f"--only {name}: there is no case {', '.join(sorted(chosen.choose.unused))}; see the README")
 

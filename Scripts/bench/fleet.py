@@ -63,10 +63,10 @@ class Fleet:
                             "PUSHFLEET_CA_FILE": self.provider.authority}
         if pooled:
             self.environment["PUSHFLEET_PREPARED_STATEMENTS"] = "off"
-        self.members = []
-        # Beside the pooler, whose connections are the fleet's.
-        self.session = server.session(self.database)
+        self.members, self.session = [], None
         try:
+            # Beside the pooler, whose connections are the fleet's.
+            self.session = server.session(self.database)
             self.credentials(kind)
             for roles in ["scheduler", "janitor"] + ["worker"] * workers:
                 self.members.append(subprocess.Popen(
@@ -122,5 +122,6 @@ class Fleet:
             each.send_signal(signal.SIGTERM)
         for each in self.members:
             each.wait()
-        self.session.close()
+        if self.session:
+            self.session.close()
         self.provider.end()

@@ -9,6 +9,7 @@ import sys
 import time
 
 import audience
+from ending import unbroken
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Another build can be measured by the same scripts.
@@ -25,10 +26,12 @@ SHOWN = ["server_version", "fsync", "synchronous_commit", "full_page_writes", "w
 class Server:
     """The private PostgreSQL of one benchmark."""
 
-    def __init__(self, directory, more=()):
-        """more: settings besides those of all."""
+    def __init__(self, directory, ends, more=()):
+        """ends: an ExitStack; it stops when that unwinds. more: settings besides those of all."""
         self.directory, self.more = directory, more
-        self._shell('postgres_start "$@"')
+        ends.callback(self.stop)
+        with unbroken():
+            self._shell('postgres_start "$@"')
         with open(os.path.join(directory, "port"), encoding="utf-8") as file:
             self.port = int(file.read())
         with open(os.path.join(directory, "data", "postmaster.pid"), encoding="utf-8") as file:
@@ -38,7 +41,9 @@ class Server:
         subprocess.run(
             ["bash", "-c", f"set -e; cd '{ROOT}'; . Scripts/lib/postgres.sh; . Scripts/lib/pgbouncer.sh; {text}", "-",
              self.directory, *SETTINGS, *self.more],
-            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            # A terminal's Ctrl-C is for us alone.
+            start_new_session=True)
 
     def stop(self):
         self._shell('pgbouncer_stop "$1"; postgres_stop "$1" immediate')

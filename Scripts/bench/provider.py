@@ -7,6 +7,7 @@ import subprocess
 import time
 import urllib.parse
 
+from ending import unbroken
 from harness import BIN, run
 
 
@@ -30,19 +31,27 @@ class Provider:
         for path in (ready, self.journal):
             if os.path.exists(path):
                 os.unlink(path)
-        self.process = subprocess.Popen(
-            [os.path.join(BIN, "pushfleet-simulator"), "--state", self.directory, "--ready-file", ready, "--latency", latency,
-             "--fault", fault, "--keep-ids", "0", "--listen", f"127.0.0.1:{PORT}",
-             *(["--journal", self.journal] if journal else [])], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 20
-        while not (os.path.exists(ready) and os.path.getsize(ready)):
-            if time.monotonic() > end:
-                raise RuntimeError("the simulator does not start")
-            time.sleep(0.05)
+        with unbroken():
+            self.process = subprocess.Popen(
+                [os.path.join(BIN, "pushfleet-simulator"), "--state", self.directory, "--ready-file", ready, "--latency", latency,
+                 "--fault", fault, "--keep-ids", "0", "--listen", f"127.0.0.1:{PORT}",
+                 *(["--journal", self.journal] if journal else [])], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self._await(ready)
+        except BaseException:
+            self.end()
+            raise
         self.url, self.port = URL, PORT
         self.authority = os.path.join(self.directory, "ca.pem")
         self.account = os.path.join(self.directory, "service-account.json")
         self.apple = os.path.join(self.directory, "apns.json")
+
+    def _await(self, ready):
+        end = time.monotonic() + 20
+        while not (os.path.exists(ready) and os.path.getsize(ready)):
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise RuntimeError("the simulator does not start")
+            time.sleep(0.05)
 
     def vapid_key(self):
         """The path of a signing key for Web Push."""

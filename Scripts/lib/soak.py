@@ -1,15 +1,15 @@
 """See Scripts/soak."""
 import argparse
+import contextlib
 import json
 import os
-import shutil
 import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
+from ending import end_on_signals, folder, unbroken
 from harness import BIN, ROOT, Server, own_cpu, run
 from provider import Provider
 
@@ -31,15 +31,19 @@ def options():
 class Soak:
     READ_SECONDS = 120
 
-    def __init__(self, chosen, directory):
+    def __init__(self, chosen, directory, ends):
+        """ends: an ExitStack; what is started here ends when it unwinds."""
         self.chosen, self.directory = chosen, directory
-        self.server = Server(os.path.join(directory, "postgres"))
+        self.server = Server(os.path.join(directory, "postgres"), ends)
         self.url = self.server.fresh("soak", chosen.subscribers)
-        self.provider = Provider(directory)
+        with unbroken():
+            self.provider = Provider(directory)
+            ends.callback(self.provider.end)
         self.environment = {**os.environ, "PUSHFLEET_DATABASE_URL": self.url, "PUSHFLEET_CA_FILE": self.provider.authority}
         self.members = {}
         self.readers = []
         self.campaigns = 0
+        ends.callback(self.end)
 
     def say(self, text):
         print(text, file=sys.stderr, flush=True)
@@ -51,7 +55,7 @@ class Soak:
         self.pushfleet("credential", "add", "firebase", "--app", "ferry", "--transport", "fcm", "--file",
                        self.provider.account, "--endpoint", self.provider.url)
         for name in ["scheduler", "janitor"] + [f"worker {n + 1}" for n in range(self.chosen.workers)]:
-            with open(os.path.join(self.directory, name + ".log"), "wb") as log:
+            with unbroken(), open(os.path.join(self.directory, name + ".log"), "wb") as log:
                 self.members[name] = subprocess.Popen(
                     [os.path.join(BIN, "pushfleet"), "run", "--roles", name.split()[0], "--log-level", "warning"],
                     env=self.environment, stdout=log, stderr=log)
@@ -174,20 +178,14 @@ class Soak:
         for each in self.readers:
             each.kill()
             each.wait()
-        self.provider.end()
-        self.server.stop()
 
 
 def main():
     chosen = options()
-    directory = tempfile.mkdtemp(prefix="pushfleet-soak-")
-    os.chmod(directory, 0o755)
-    soak = Soak(chosen, directory)
-    try:
-        figures = soak.run()
-    finally:
-        soak.end()
-        shutil.rmtree(directory)
+    end_on_signals()
+    with contextlib.ExitStack() as ends:
+        directory = folder(ends, "soak", lambda: False, lambda text: print(text, file=sys.stderr))
+        figures = Soak(chosen, directory, ends).run()
     if chosen.json:
         print(json.dumps(figures))
     else:

@@ -1,18 +1,18 @@
 """Earlier and later processes side by side while the schema moves; see Scripts/upgrade --help."""
 import argparse
+import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [os.path.join(HERE, "chaos"), os.path.join(HERE, "failover")]
 from caller import Caller  # noqa: E402
 from database import Database, Watch, wait_until  # noqa: E402
+from ending import end_on_signals, folder, unbroken  # noqa: E402
 from simulator import Simulator  # noqa: E402
 from verdict import MUST_BE_ZERO, judge, logged  # noqa: E402
 
@@ -26,18 +26,22 @@ ROLES = ["scheduler", "janitor", "worker", "worker"]
 
 
 class Upgrade:
-    def __init__(self, chosen, directory, say):
+    def __init__(self, chosen, directory, say, ends):
+        """ends: an ExitStack; what is started here ends when it unwinds."""
         self.chosen, self.directory, self.say = chosen, directory, say
         self.later = os.path.join(os.getcwd(), ".build", "release", "pushfleet")
         self.earlier = os.path.abspath(chosen.earlier)
-        self.database = Database(os.path.join(directory, "postgres"))
+        with unbroken():
+            self.database = Database(os.path.join(directory, "postgres"))
+            ends.callback(self.database.stop, "immediate")
         os.environ["PUSHFLEET_DATABASE_URL"] = self.database.url
-        self.simulator = Simulator(self.later + "-simulator", os.path.join(directory, "simulator"), 1)
+        self.simulator = Simulator(self.later + "-simulator", os.path.join(directory, "simulator"), 1, ends)
         os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
         self.members = []
         self.statuses = []
         self.watch, self.caller = Watch(self.database), Caller(self.database)
         self.figures = {"steps": []}
+        ends.callback(self.end)
 
     def command(self, binary, *arguments):
         result = subprocess.run([binary, *arguments], capture_output=True, text=True)
@@ -48,12 +52,12 @@ class Upgrade:
     def start(self, binary, name):
         started = []
         for number, role in enumerate(ROLES):
-            with open(os.path.join(self.directory, f"{name}-{number}-{role}.log"), "wb") as log:
+            with unbroken(), open(os.path.join(self.directory, f"{name}-{number}-{role}.log"), "wb") as log:
                 started.append(subprocess.Popen(
                     [binary, "run", "--roles", role, "--log-format", "json"]
                     + (["--connections", "1", "--streams", "40"] if role == "worker" else []),
                     stdout=log, stderr=log, env={**os.environ, "SWIFT_BACKTRACE": "enable=no"}))
-        self.members += started
+                self.members.append(started[-1])
         return started
 
     def stop(self, members):
@@ -79,7 +83,7 @@ class Upgrade:
 
     def until(self, condition, what, seconds=180):
         if not wait_until(condition, seconds, 0.05):
-            raise SystemExit(f"upgrade: it did not happen in time: {what}; logs in {self.directory}")
+            raise SystemExit(f"upgrade: it did not happen in time: {what}")
 
     def migrate(self, what, run, *arguments):
         """Moves the schema while the campaign is sent, and sees that it goes on meanwhile and after."""
@@ -141,8 +145,14 @@ class Upgrade:
         for each in self.members:
             each.kill()
             each.wait()
-        self.simulator.end()
-        self.database.stop("immediate")
+
+
+def faults_of(figures):
+    found = [f"{name} is {figures[name]}, not 0"
+             for name in MUST_BE_ZERO + ["calls_without_outcome", "calls_repeated", "errors_logged", "repeats"] if figures[name]]
+    if any(not step["migrations"] for step in figures["steps"]) or not figures["calls"]:
+        found.append("no migration ran, or nobody called: the run proves nothing")
+    return found
 
 
 def options():
@@ -160,23 +170,14 @@ def main():
     def say(text):
         print(f"{time.monotonic() - start:7.1f}  {text}", file=sys.stderr, flush=True)
 
-    directory = tempfile.mkdtemp(prefix="pushfleet-upgrade-")
-    os.chmod(directory, 0o755)
-    upgrade = Upgrade(chosen, directory, say)
-    try:
-        figures = upgrade.run()
-    finally:
-        upgrade.end()
-    found = [f"{name} is {figures[name]}, not 0"
-             for name in MUST_BE_ZERO + ["calls_without_outcome", "calls_repeated", "errors_logged", "repeats"] if figures[name]]
-    if any(not step["migrations"] for step in figures["steps"]) or not figures["calls"]:
-        found.append("no migration ran, or nobody called: the run proves nothing")
+    end_on_signals()
+    found = []
+    with contextlib.ExitStack() as ends:
+        directory = folder(ends, "upgrade", lambda: found or chosen.keep, say)
+        figures = Upgrade(chosen, directory, say, ends).run()
+        found = faults_of(figures)
     for each in found:
         say("FAULT: " + each)
-    if found or chosen.keep:
-        say(f"kept: {directory}")
-    else:
-        shutil.rmtree(directory)
     figures["seconds"] = round(time.monotonic() - start, 1)
     print(json.dumps(figures))
     sys.exit(1 if found else 0)

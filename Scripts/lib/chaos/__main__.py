@@ -1,15 +1,16 @@
 """Campaign after campaign through a fleet that is killed, stalled and cut off; see Scripts/chaos --help."""
 import argparse
+import contextlib
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
-from database import Database, Watch, wait_until
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from database import Database, Watch, wait_until  # noqa: E402
+from ending import end_on_signals, folder, unbroken  # noqa: E402
 from faults import Faults
 from fleet import Fleet, Relay
 from outage import Outage, outage_faults
@@ -52,23 +53,27 @@ FROM pushfleet.app, generate_series(1, {count}) g
 class Chaos:
     SETTLEMENT = 45
 
-    def __init__(self, chosen, directory, say):
+    def __init__(self, chosen, directory, say, ends):
+        """ends: an ExitStack; what is started here ends when it unwinds."""
         self.chosen, self.directory, self.say = chosen, directory, say
         self.draw = random.Random(chosen.seed)
         binaries = os.path.join(os.getcwd(), ".build", "release")
         self.command = os.path.join(binaries, "pushfleet")
-        self.database = Database(os.path.join(directory, "postgres"))
+        with unbroken():
+            self.database = Database(os.path.join(directory, "postgres"))
+            ends.callback(self.database.stop, "immediate")
         self.simulator = Simulator(
-            os.path.join(binaries, "pushfleet-simulator"), os.path.join(directory, "simulator"), chosen.seed)
+            os.path.join(binaries, "pushfleet-simulator"), os.path.join(directory, "simulator"), chosen.seed, ends)
         os.environ["PUSHFLEET_DATABASE_URL"] = self.database.through(self.database.port, "fleet_owner")
         os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
-        self.relay = Relay(f"127.0.0.1:{self.database.port}", 4 + chosen.workers)
-        self.provider_relay = Relay(f"127.0.0.1:{self.simulator.port}", 1)
+        self.relay = Relay(f"127.0.0.1:{self.database.port}", 4 + chosen.workers, ends)
+        self.provider_relay = Relay(f"127.0.0.1:{self.simulator.port}", 1, ends)
         self.fleet = Fleet(self.command, directory, self.database, self.relay, chosen.workers, self.draw)
         self.fleet.authority = self.simulator.authority
         self.faults = Faults(self.draw, self.database, self.fleet, self.simulator, self.provider_relay, say)
         self.watch = Watch(self.database)
         self.campaigns = 0
+        ends.callback(self.end)
 
     def pushfleet(self, *arguments):
         result = subprocess.run([self.command, *arguments], capture_output=True, text=True)
@@ -176,12 +181,7 @@ class Chaos:
             if member.is_up:
                 member.kill()
                 member.process.wait()
-        self.simulator.end()
-        self.relay.end()
-        self.provider_relay.end()
-        if self.faults.busy is not None:
-            self.faults.busy.join()
-        self.database.stop("immediate")
+        self.faults.end()
 
 
 ORDER = [
@@ -205,11 +205,12 @@ def main():
     def say(text):
         print(f"{time.monotonic() - start:7.1f}  {text}", file=sys.stderr, flush=True)
 
-    directory = tempfile.mkdtemp(prefix="pushfleet-chaos-")
-    os.chmod(directory, 0o755)
-    say(f"seed {chosen.seed}, {chosen.minutes} minutes, in {directory}")
-    chaos = Chaos(chosen, directory, say)
-    try:
+    end_on_signals()
+    found = []
+    with contextlib.ExitStack() as ends:
+        directory = folder(ends, "chaos", lambda: found or chosen.keep, say)
+        say(f"seed {chosen.seed}, {chosen.minutes} minutes, in {directory}")
+        chaos = Chaos(chosen, directory, say, ends)
         chaos.prepare()
         if chosen.outage:
             figures = Outage(chaos, chosen.outage, chosen.seconds).run()
@@ -220,16 +221,12 @@ def main():
         else:
             figures = chaos.run()
             found = faults_of(figures, chosen.in_doubt == "assume_sent")
-    finally:
-        chaos.end()
     order = [name for name in ORDER if name in figures]
     figures = {name: figures[name] for name in order + [each for each in figures if each not in order]}
     for each in found:
         say("FAULT: " + each)
     if found or chosen.keep:
-        say(f"kept: {directory}; replay: Scripts/chaos {replay(chosen)} --seed {chosen.seed}")
-    else:
-        shutil.rmtree(directory)
+        say(f"replay: Scripts/chaos {replay(chosen)} --seed {chosen.seed}")
     if chosen.json:
         print(json.dumps(figures))
     else:

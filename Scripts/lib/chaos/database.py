@@ -39,7 +39,11 @@ class Database(Asked):
     def __init__(self, directory):
         self.directory = directory
         self.lock = threading.Lock()
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop("immediate")
+            raise
         with open(os.path.join(directory, "port"), encoding="utf-8") as file:
             self.port = int(file.read())
         self.url = self.through(self.port)
@@ -48,9 +52,10 @@ class Database(Asked):
         return f"postgresql://{login}@127.0.0.1:{port}/postgres"
 
     def _shell(self, text):
-        # The server inherits the output: a pipe would never end.
+        # The server inherits the output: a pipe would never end. In a session of its own: a terminal's Ctrl-C is for us alone.
         subprocess.run(["bash", "-c", "set -e; . Scripts/lib/postgres.sh; " + text, "-", self.directory, *self.SETTINGS],
-                       check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                       check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       start_new_session=True)
 
     def start(self):
         self._shell('postgres_start "$@"')

@@ -92,6 +92,14 @@ class Faults:
         for action in due:
             action()
 
+    def end(self):
+        """What is still under way, when all is ended."""
+        if self.busy is not None:
+            self.busy.join()
+        for command in self.commands:
+            command.kill()
+            command.wait()
+
     def calm(self):
         """Ends everything that was begun."""
         if self.busy is not None:

@@ -4,6 +4,8 @@ import signal
 import subprocess
 import time
 
+from ending import unbroken
+
 POINTS = {
     "worker": {
         "claim.before": 12, "claim.after": 8, "read.after": 8, "send.before": 40, "send.after": 40,
@@ -43,7 +45,7 @@ class Member:
         environment.setdefault("SWIFT_BACKTRACE", "enable=no")
         if point:
             environment["PUSHFLEET_DIE_AT"] = point
-        with open(os.path.join(fleet.directory, f"{self.name}-{self.started}.log"), "wb") as log:
+        with unbroken(), open(os.path.join(fleet.directory, f"{self.name}-{self.started}.log"), "wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
 
     @property
@@ -141,11 +143,14 @@ class Fleet:
 
 
 class Relay:
-    def __init__(self, target, count):
+    def __init__(self, target, count, ends):
+        """ends: an ExitStack; it ends when that unwinds."""
         here = os.path.dirname(os.path.abspath(__file__))
-        self.process = subprocess.Popen(
-            ["python3", os.path.join(here, "relay.py"), target, str(count)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True)
+        with unbroken():
+            self.process = subprocess.Popen(
+                ["python3", os.path.join(here, "relay.py"), target, str(count)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True)
+            ends.callback(self.end)
         self.ports = [int(self.process.stdout.readline()) for _ in range(count)]
 
     def tell(self, what, place):

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 from database import wait_until
+from ending import unbroken
 
 # Accepted although the sender may never learn it; the rest of the named faults are not accepted.
 ACCEPTED = {"slow", "empty", "reset", "stall", "goaway", "close"}
@@ -29,18 +30,24 @@ WEATHER = [
 
 
 class Simulator:
-    def __init__(self, binary, directory, seed):
+    def __init__(self, binary, directory, seed, ends):
+        """ends: an ExitStack; it ends when that unwinds."""
         self.directory = directory
         self.journal = os.path.join(directory, "journal")
         ready = os.path.join(directory, "ready")
         os.makedirs(directory, exist_ok=True)
-        with open(os.path.join(directory, "log"), "wb") as log:
+        with unbroken(), open(os.path.join(directory, "log"), "wb") as log:
             self.process = subprocess.Popen(
                 [binary, "--state", os.path.join(directory, "state"), "--ready-file", ready, "--journal", self.journal,
                  "--seed", str(seed), "--latency", "30ms±20ms", "--fault", "unregistered=0.5%,transient=1%",
                  "--keep-ids", "0"], stdout=log, stderr=log)
-        if not wait_until(lambda: os.path.exists(ready) and os.path.getsize(ready) > 0, 20, 0.05):
-            raise SystemExit("chaos: the simulator does not start; see " + directory + "/log")
+            ends.callback(self.end)
+
+        def is_ready():
+            return os.path.exists(ready) and os.path.getsize(ready) > 0
+        wait_until(lambda: is_ready() or self.process.poll() is not None, 20, 0.05)
+        if not is_ready():
+            raise SystemExit("the simulator does not start; its log tells why")
         with open(ready, encoding="utf-8") as file:
             self.whereabouts = json.load(file)
         self.url = self.whereabouts["url"]

@@ -1,19 +1,18 @@
 """A primary dies in mid-campaign and its standby takes over; see Scripts/failover --help."""
 import argparse
 import contextlib
-import glob
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "chaos"))
+LIB = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path += [os.path.join(LIB, "chaos"), LIB]
 from caller import Caller  # noqa: E402
 from database import Watch, wait_until  # noqa: E402
+from ending import end_on_signals, remove, unbroken  # noqa: E402
 from pair import Pair  # noqa: E402
 from reader import Reader  # noqa: E402
 from simulator import Simulator  # noqa: E402
@@ -56,11 +55,12 @@ def pair_of(chosen):
 
 
 class Failover:
-    def __init__(self, chosen, directory, say):
-        self.chosen, self.directory, self.say = chosen, directory, say
+    def __init__(self, chosen, directory, say, ends):
+        self.chosen, self.directory, self.say, self.ends = chosen, directory, say, ends
         self.command = os.path.join(os.getcwd(), ".build", "release", "pushfleet")
         self.pair = pair_of(chosen)(directory)
         self.members, self.reader, self.simulator = [], None, None
+        ends.callback(self.pair.end)
         self.watch = Watch(self.pair)
         self.caller = Caller(self.pair)
         self.figures = {"outages": []}
@@ -73,7 +73,7 @@ class Failover:
 
     def prepare(self):
         self.pair.start()
-        self.simulator = Simulator(self.command + "-simulator", os.path.join(self.directory, "simulator"), 1)
+        self.simulator = Simulator(self.command + "-simulator", os.path.join(self.directory, "simulator"), 1, self.ends)
         os.environ["PUSHFLEET_CA_FILE"] = self.simulator.authority
         self.pair.make_logins()
         os.environ["PUSHFLEET_OWNER_DATABASE_URL"] = self.pair.url_of("fleet_owner")
@@ -83,13 +83,14 @@ class Failover:
                        "--endpoint", self.simulator.url)
         self.pair.ask(SUBSCRIBERS.format(count=self.chosen.subscribers), timeout=300)
         self.pair.ask(OLD_DAY)
-        self.reader = Reader(self.pair.standby_url)
+        with unbroken():
+            self.reader = Reader(self.pair.standby_url)
         self.start(ROLES + ["worker"] * self.chosen.workers)
 
     def start(self, roles):
         for role in roles:
             name = f"{role}-{len(self.members)}"
-            with open(os.path.join(self.directory, name + ".log"), "wb") as log:
+            with unbroken(), open(os.path.join(self.directory, name + ".log"), "wb") as log:
                 self.members.append((name, subprocess.Popen(
                     [self.command, "run", "--roles", role, "--database", self.pair.url_of(f"fleet_{role}"), "--log-format", "json"]
                     # So that the campaign lasts.
@@ -196,9 +197,6 @@ class Failover:
                 process.wait()
         if self.reader:
             self.reader.end()
-        if self.simulator:
-            self.simulator.end()
-        self.pair.end()
 
 
 def faults_of(figures):
@@ -210,27 +208,6 @@ def faults_of(figures):
     if not figures["delivered"] or not figures["calls"]:
         found.append("nothing was delivered or called: the run proves nothing")
     return found
-
-
-def end_on_signals():
-    """As on an error; whatever comes while all is being ended changes nothing."""
-    def leave(number, _):
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, leave)
-
-
-def remove(directory, error, is_good):
-    """After telling what the logs end with, if the run went wrong by itself."""
-    was_interrupted = isinstance(error, SystemExit) and isinstance(error.code, int)
-    logs = sorted(glob.glob(os.path.join(directory, "*.log")) + glob.glob(os.path.join(directory, "simulator", "log")))
-    for path in [] if is_good or was_interrupted else logs:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            print(f"--- {os.path.relpath(path, directory)}", *file.read().splitlines()[-8:], sep="\n", file=sys.stderr)
-    shutil.rmtree(directory)
 
 
 def main():
@@ -246,7 +223,7 @@ def main():
         found = None
         ends.push(lambda _, error, __: say(f"kept: {directory}") if chosen.keep else remove(directory, error, found == []))
         os.chmod(directory, 0o755)
-        failover = Failover(chosen, directory, say)
+        failover = Failover(chosen, directory, say, ends)
         ends.callback(failover.end)
         failover.prepare()
         say("the fleet is up")

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 
 from database import Asked
+from ending import unbroken
 
 
 class Pair(Asked):
@@ -19,20 +20,23 @@ class Pair(Asked):
         self.primary, self.standby = self.places[0], None
 
     def start(self):
-        self._shell('postgres_start "$@"', self.primary, *self.SETTINGS)
+        with unbroken():
+            self._shell('postgres_start "$@"', self.primary, *self.SETTINGS)
         self.add_standby()
 
     def _shell(self, text, *arguments):
-        # The server inherits the output: a pipe would never end.
+        # The server inherits the output: a pipe would never end. In a session of its own: a terminal's Ctrl-C is for us alone.
         subprocess.run(["bash", "-c", "set -e; . Scripts/lib/postgres.sh; " + text, "-", *arguments],
-                       check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                       check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       start_new_session=True)
 
     def add_standby(self):
         """In the other place, whatever lay there before."""
         standby = self._other()
         shutil.rmtree(os.path.join(standby, "data"), ignore_errors=True)
         name = os.path.basename(standby).replace("-", "_")
-        self._shell('postgres_standby "$@"', standby, self.primary, name, *self.SETTINGS)
+        with unbroken():
+            self._shell('postgres_standby "$@"', standby, self.primary, name, *self.SETTINGS)
         self.standby = standby
         primary = self._at(self.primary)
         self.ask(f"ALTER SYSTEM SET synchronous_standby_names = '{name}'", url=primary)
