@@ -82,6 +82,8 @@ extension RouteHealth.Sign {
     /// What a result says of its route; nil = nothing.
     package init?(_ result: SendResult) {
         switch result.fate {
+        // It was answered, and goes another way.
+        case .notSent(.apnsBadDeviceToken): self = .works
         case .notSent(let reason): self = .isSilent(reason)
         case .mayHaveLeft(let reason): self = .isSilent(reason)
         case .answered(let answer):

@@ -2,10 +2,14 @@ import Crypto
 import Domain
 import HTTP2
 
-/// The requests of some jobs, apart by Apple's environment, and the results of those that get none.
+/// The requests of some jobs, apart by Apple's environment and by why they go again, and the results of those that get none.
 struct APNsRendering {
-    private(set) var production: [HTTP2Request] = []
-    private(set) var sandbox: [HTTP2Request] = []
+    struct Way: Hashable {
+        var environment: PushEnvironment
+        var second: APNsSecondTry?
+    }
+
+    private(set) var requests: [Way: [HTTP2Request]] = [:]
     private(set) var refused: [SendResult] = []
 
     private static let pathPrefix = Array("/3/device/".utf8)
@@ -14,8 +18,11 @@ struct APNsRendering {
     /// - Parameters:
     ///   - scope: the environments that the key is for.
     ///   - now: the database's.
-    init(_ jobs: [OutgoingJob], of message: APNsPreparedMessage, scope: APNsKey.Scope, now: Instant) {
-        production.reserveCapacity(jobs.count)
+    ///   - seconds: those that go a second time.
+    init(
+        _ jobs: [OutgoingJob], of message: APNsPreparedMessage, scope: APNsKey.Scope, now: Instant,
+        seconds: [Ticket: APNsSecondTry] = [:]
+    ) {
         for job in jobs {
             let index = message.body(for: job.language)
             do throws(Refusal) {
@@ -26,7 +33,8 @@ struct APNsRendering {
                 let request = HTTP2Request(
                     id: FCMRequestID(ticket: job.ticket, body: index).rawValue, path: path,
                     fields: Self.fields(of: job, message, now), body: body)
-                if environment == .sandbox { sandbox.append(request) } else { production.append(request) }
+                let second = seconds.isEmpty ? nil : seconds[job.ticket]
+                requests[Way(environment: environment.tried(second), second: second), default: []].append(request)
             } catch {
                 refused.append(
                     SendResult(
@@ -103,5 +111,13 @@ struct APNsRendering {
 
     static func apnsID(of identity: String) -> String {
         UUIDv5.make(namespace: APNsTransport.namespace, name: identity)
+    }
+}
+
+extension PushEnvironment {
+    /// Where a job goes that would go here at first.
+    fileprivate func tried(_ second: APNsSecondTry?) -> PushEnvironment {
+        guard second == .otherEnvironment else { return self }
+        return self == .sandbox ? .production : .sandbox
     }
 }

@@ -1,8 +1,10 @@
 import Domain
 import HTTP2
+import Threading
 
 /// Requests given to one environment's connections, and what becomes of them. Most are answered once and that is it; a few
-/// go a second time, within the same call and its time: to the other environment, or over another connection.
+/// are to go a second time, to the other environment or over another connection: whoever sends begins those again, when
+/// rates allow it.
 struct APNsSubmission: Sendable {
     let transport: APNsTransport
     let message: APNsPreparedMessage
@@ -13,14 +15,7 @@ struct APNsSubmission: Sendable {
     let beginBefore: ContinuousClock.Instant
     let sink: ResultSink
     /// Why they go a second time.
-    var second: Second?
-
-    enum Second: Sendable, Equatable {
-        /// The environment tried first does not know the token.
-        case otherEnvironment
-        /// The connection was at fault, as the answer's reason says.
-        case otherConnection(Reason)
-    }
+    let second: APNsSecondTry?
 
     private var isElsewhere: Bool { second == .otherEnvironment }
 
@@ -34,40 +29,19 @@ struct APNsSubmission: Sendable {
     private func take(_ results: [HTTP2Result]) {
         var converted: [SendResult] = []
         converted.reserveCapacity(results.count)
-        var elsewhere: [HTTP2Request] = []
-        var again: [Reason: [HTTP2Request]] = [:]
         var tookToken = false
         for result in results {
-            switch step(result) {
-            case .done(let sent):
-                converted.append(sent)
-                tookToken = tookToken || sent.status == 200
-            case .second(.otherEnvironment): if let request = request(result.id) { elsewhere.append(request) }
-            case .second(.otherConnection(let reason)):
-                if let request = request(result.id) { again[reason, default: []].append(request) }
-            }
+            let sent = convert(result)
+            converted.append(sent)
+            tookToken = tookToken || sent.status == 200
         }
         if tookToken { transport.tokens.prove(token.generation) }
-        if !converted.isEmpty { sink(converted) }
-        if !elsewhere.isEmpty { send(elsewhere, environment == .sandbox ? .production : .sandbox, .otherEnvironment) }
-        for (reason, requests) in again { send(requests, environment, .otherConnection(reason)) }
-    }
-
-    private func send(_ requests: [HTTP2Request], _ environment: PushEnvironment, _ second: Second) {
-        APNsSubmission(
-            transport: transport, message: message, jobs: jobs, requests: requests, environment: environment,
-            token: token, beginBefore: beginBefore, sink: sink, second: second
-        ).begin()
+        sink(converted)
     }
 
     // MARK: One result
 
-    private enum Step {
-        case done(SendResult)
-        case second(Second)
-    }
-
-    private func step(_ result: HTTP2Result) -> Step {
+    private func convert(_ result: HTTP2Result) -> SendResult {
         let id = FCMRequestID(rawValue: result.id)
         var sent = SendResult(
             ticket: id.ticket, fate: .notSent(.notSent), language: message.bodies[id.body].language,
@@ -77,19 +51,18 @@ struct APNsSubmission: Sendable {
             sent.status = Int16(truncatingIfNeeded: response.status)
             let begunAt = result.begunAt ?? result.endedAt
             let answer = response.status == 200 ? delivered(response) : classify(response, begunAt, id.ticket)
-            if let second = secondTry(for: answer, begunAt) { return .second(second) }
+            if let second = secondTry(for: answer, begunAt) {
+                transport.secondTries.withLock { $0.note(id.ticket, second) }
+                sent.fate = .notSent(second.reason)
+                return sent
+            }
             sent.fate = fate(of: answer, begunAt)
             if isElsewhere, case .answered(.delivered) = sent.fate { sent.environment = environment }
         case .notSent:
-            // The answer of the first try stands, and was an attempt.
-            switch second {
-            case .otherEnvironment: sent.fate = .answered(.retry(.apnsBadDeviceToken, after: nil))
-            case .otherConnection(let reason): sent.fate = .answered(.retry(reason, after: nil))
-            case nil: break
-            }
+            if let second { transport.secondTries.withLock { $0.note(id.ticket, second) } }
         case .mayHaveBeenSent(let fault): sent.fate = .mayHaveLeft(FCMResults.reason(for: fault))
         }
-        return .done(sent)
+        return sent
     }
 
     private func delivered(_ response: HTTP2Response) -> Answer { .delivered(messageID: response.field("apns-id")) }
@@ -114,7 +87,7 @@ struct APNsSubmission: Sendable {
         return answer
     }
 
-    private func secondTry(for answer: Answer, _ begunAt: ContinuousClock.Instant) -> Second? {
+    private func secondTry(for answer: Answer, _ begunAt: ContinuousClock.Instant) -> APNsSecondTry? {
         guard second == nil else { return nil }
         switch answer {
         case .refused(.apnsBadDeviceToken): return .otherEnvironment
@@ -148,6 +121,4 @@ struct APNsSubmission: Sendable {
         case .delivered, .unregistered, .refused, .retry, .slowDown, .wrongProject: return .answered(answer)
         }
     }
-
-    private func request(_ id: UInt64) -> HTTP2Request? { requests.first { $0.id == id } }
 }

@@ -19,6 +19,7 @@ package final class APNsTransport: Transport {
     let requestDeadline: Duration
     private let production: HTTP2Client
     private let sandbox: HTTP2Client
+    let secondTries = Locked(APNsSecondTries())
     private let choice = Locked(APNsTokenChoice())
 
     /// - Parameters:
@@ -80,14 +81,14 @@ package final class APNsTransport: Transport {
         switch tokens.use() {
         case .usable(let newest):
             let token = token(newest, at: now)
-            let rendered = APNsRendering(jobs, of: message, scope: source.key.scope, now: token.clock.instant(at: now))
+            let rendered = APNsRendering(
+                jobs, of: message, scope: source.key.scope, now: token.clock.instant(at: now),
+                seconds: secondTries.withLock { $0.take(jobs) })
             if !rendered.refused.isEmpty { sink(rendered.refused) }
-            for (environment, requests) in [
-                (PushEnvironment.production, rendered.production), (.sandbox, rendered.sandbox),
-            ] where !requests.isEmpty {
+            for (way, requests) in rendered.requests {
                 APNsSubmission(
-                    transport: self, message: message, jobs: jobs, requests: requests, environment: environment,
-                    token: token, beginBefore: beginBefore, sink: sink
+                    transport: self, message: message, jobs: jobs, requests: requests, environment: way.environment,
+                    token: token, beginBefore: beginBefore, sink: sink, second: way.second
                 ).begin()
             }
         case .awaited: sink(jobs.map { SendResult(ticket: $0.ticket, fate: .notSent(.apnsProviderTokenAwaited)) })

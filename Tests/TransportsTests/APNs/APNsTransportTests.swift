@@ -73,6 +73,29 @@ import Threading
         #expect(Set(fake.received.map(\.body)).count == 1)
     }
 
+    /// A request more within the same call would be one that no rate knew of.
+    @Test(arguments: [(400, "BadDeviceToken", Reason.apnsBadDeviceToken), (503, "Shutdown", .apnsShutdown)])
+    func `a job that goes a second time does so when it is begun again, not before`(
+        status: Int, reason: String, said: Reason
+    ) async throws {
+        let fake = try FakeAPNs { count, request in count == 1 ? .apns(status, reason) : .taken(request) }
+        let transport = try fake.transport()
+        try await running(transport) {
+            let (stream, continuation) = AsyncStream.makeStream(of: [SendResult].self)
+            var results = stream.makeAsyncIterator()
+            for fate in [
+                SendResult.Fate.notSent(said), .answered(.delivered(messageID: APNsRendering.apnsID(of: "12-1"))),
+            ] {
+                transport.send([.apns(1)], of: try transport.prepare(.boarding), beginBefore: .now + .seconds(20)) {
+                    continuation.yield($0)
+                }
+                let result = try #require(await results.next()?.first)
+                #expect(result.fate == fate)
+            }
+        }
+        #expect(fake.received.count == 2)
+    }
+
     @Test func `a token that neither environment knows is dead`() async throws {
         let fake = try FakeAPNs { _, _ in .apns(400, "BadDeviceToken") }
         let transport = try fake.transport()

@@ -101,7 +101,7 @@ extension HTTP2ServerAction {
 }
 
 extension APNsTransport {
-    /// Sends and waits for every result.
+    /// Sends and waits for every result. What is to go a second time is begun again, as a worker does.
     func results(
         of jobs: [OutgoingJob], _ content: ContentVersion = .boarding, beginBefore: Duration = .seconds(20)
     ) async throws -> [SendResult] {
@@ -109,7 +109,12 @@ extension APNsTransport {
         send(jobs, of: try prepare(content), beginBefore: .now + beginBefore) { continuation.yield($0) }
         var results: [SendResult] = []
         for await some in stream {
-            results += some
+            let (again, last) = (some.filter(\.goesAgain), some.filter { !$0.goesAgain })
+            let seconds = again.compactMap { result in jobs.first { $0.ticket == result.ticket } }
+            if !seconds.isEmpty {
+                send(seconds, of: try prepare(content), beginBefore: .now + beginBefore) { continuation.yield($0) }
+            }
+            results += last
             if results.count >= jobs.count { break }
         }
         return results.sorted { $0.ticket.ordinal < $1.ticket.ordinal }
@@ -128,5 +133,13 @@ extension OutgoingJob {
             address: Address(
                 text: String(repeating: "a", count: 64 - digits.count) + digits, environment: environment),
             language: "en", values: values, remainingSeconds: remaining)
+    }
+}
+
+extension SendResult {
+    /// It was answered, and another environment or connection may take it.
+    fileprivate var goesAgain: Bool {
+        guard case .notSent(let reason) = fate else { return false }
+        return [.apnsBadDeviceToken, .apnsShutdown, .apnsIdleTimeout, .apnsUnrelatedKeyID].contains(reason)
     }
 }
