@@ -4,6 +4,7 @@ import CMicrohttpd
 final class Intake: Sendable {
     let bodyLimit: Int
     let continuation: AsyncStream<Exchange>.Continuation
+    let callers = Callers()
 
     init(bodyLimit: Int, continuation: AsyncStream<Exchange>.Continuation) {
         self.bodyLimit = bodyLimit
@@ -19,7 +20,7 @@ extension HTTPServer {
         let intake = Unmanaged<Intake>.fromOpaque(context).takeUnretainedValue()
         guard let kept = slot.pointee else {
             let exchange = Exchange(
-                connection: connection, method: String(cString: method), path: String(cString: url),
+                connection: connection, method: String(cString: method), path: HTTPServerRequest.path(decoding: url),
                 headers: headers(of: connection), bodyLimit: intake.bodyLimit)
             slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
             return .YES
@@ -32,6 +33,7 @@ extension HTTPServer {
         }
         guard
             let response = exchange.complete({ exchange in
+                intake.callers.isWhole(connection)
                 if case .enqueued = intake.continuation.yield(exchange) { return true }
                 return false
             })
@@ -40,10 +42,20 @@ extension HTTPServer {
     }
 
     /// The request is over, answered or not.
-    static let completed: MHD_RequestCompletedCallback = { _, _, slot, _ in
+    static let completed: MHD_RequestCompletedCallback = { context, connection, slot, _ in
+        if let context, let connection {
+            Unmanaged<Intake>.fromOpaque(context).takeUnretainedValue().callers.isAnswered(connection)
+        }
         guard let kept = slot?.pointee else { return }
         Unmanaged<Exchange>.fromOpaque(kept).release()
         slot?.pointee = nil
+    }
+
+    /// A connection is there, or about to be closed.
+    static let connected: MHD_NotifyConnectionCallback = { context, connection, _, what in
+        guard let context, let connection else { return }
+        let callers = Unmanaged<Intake>.fromOpaque(context).takeUnretainedValue().callers
+        if what == .CONNECTION_NOTIFY_STARTED { callers.came(connection) } else { callers.left(connection) }
     }
 
     private static func queue(_ response: HTTPServerResponse, on connection: OpaquePointer) -> MHD_Result {

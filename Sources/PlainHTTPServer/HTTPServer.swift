@@ -17,10 +17,13 @@ package final class HTTPServer: Service {
         package var port: UInt16
         /// Largest body; a longer one is answered 413.
         package var bodyLimit = 65_536
-        /// Requests that are handled at once; more wait.
+        /// Requests that are handled at once; more wait, within their deadline.
         package var concurrency = 64
-        /// A request that the handler has not answered by then is answered 503.
+        /// A request that is not answered so soon after it came whole is answered 503.
         package var deadline: Duration = .seconds(10)
+        /// How long a request may take to come, from the connection's start or from the answer before it; then the
+        /// connection is closed. 15 s of silence close it, too.
+        package var patience: Duration = .seconds(30)
 
         package init(host: String = "127.0.0.1", port: UInt16) {
             self.host = host
@@ -55,7 +58,10 @@ package final class HTTPServer: Service {
                 description: "http-host: '\(configuration.host)' is no IPv4 address; use 127.0.0.1 or 0.0.0.0")
         }
         let flags = MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
-        guard let daemon = cmicrohttpd_start(flags, &address, Self.access, context.toOpaque(), Self.completed) else {
+        guard
+            let daemon = cmicrohttpd_start(
+                flags, &address, Self.access, context.toOpaque(), Self.completed, Self.connected)
+        else {
             throw Failure(
                 description:
                     "http-port: \(configuration.host):\(configuration.port) cannot be listened on; is it in use?")
@@ -81,9 +87,15 @@ package final class HTTPServer: Service {
 
     /// Answers requests until shutdown, then those that are under way.
     package func run() async throws {
+        // Until the scope ends.
+        async let _ = hangUpOnTheSlow()
         await withGracefulShutdownHandler {
-            await withDiscardingTaskGroup { group in
+            await withTaskGroup(of: Void.self) { group in
+                var begun = 0
                 for await exchange in exchanges {
+                    // Those that are done already are taken from the group one by one, too.
+                    if begun >= configuration.concurrency { await group.next() }
+                    begun += 1
                     group.addTask { await self.answer(exchange) }
                 }
             }
@@ -92,17 +104,27 @@ package final class HTTPServer: Service {
         }
     }
 
+    private func hangUpOnTheSlow() async {
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: configuration.patience / 10) } catch { return }
+            context.takeUnretainedValue().callers.hangUp(onThoseSince: .now - configuration.patience)
+        }
+    }
+
     private func answer(_ exchange: Exchange) async {
+        let busy = HTTPServerResponse(status: 503, text: "busy\n")
+        let end = exchange.wholeAt + configuration.deadline
+        guard ContinuousClock.now < end else { return exchange.answer(busy) }
         let response = await withTaskGroup(of: HTTPServerResponse?.self) { group in
             group.addTask { await self.handler(exchange.request) }
             group.addTask {
-                do { try await Task.sleep(for: self.configuration.deadline) } catch { return nil }
-                return HTTPServerResponse(status: 503, text: "busy\n")
+                do { try await Task.sleep(until: end, clock: .continuous) } catch { return nil }
+                return busy
             }
             var answer: HTTPServerResponse?
             while answer == nil, let next = await group.next() { answer = next }
             group.cancelAll()
-            return answer ?? HTTPServerResponse(status: 503, text: "busy\n")
+            return answer ?? busy
         }
         exchange.answer(response)
     }

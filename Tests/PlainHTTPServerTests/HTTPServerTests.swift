@@ -10,12 +10,15 @@ import Threading
 
     /// Runs a server, lends its URL and a client, and shuts it down.
     private static func serve(
-        bodyLimit: Int = 65_536, deadline: Duration = .seconds(10), answering handler: @escaping HTTPServer.Handler,
+        bodyLimit: Int = 65_536, deadline: Duration = .seconds(10), patience: Duration = .seconds(30),
+        concurrency: Int = 64, answering handler: @escaping HTTPServer.Handler,
         _ body: @Sendable @escaping (String, HTTPClient) async throws -> Void
     ) async throws {
         var configuration = HTTPServer.Configuration(port: 0)
         configuration.bodyLimit = bodyLimit
         configuration.deadline = deadline
+        configuration.patience = patience
+        configuration.concurrency = concurrency
         let server = try HTTPServer(configuration, logger: logger, handler: handler)
         try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -98,6 +101,77 @@ import Threading
                 }
                 try await group.waitForAll()
             }
+        }
+    }
+
+    @Test(arguments: [1, 3]) func `No more requests are handled at once than may be, and none is lost`(
+        limit: Int
+    ) async throws {
+        let handled = Locked((now: 0, most: 0))
+        try await Self.serve(concurrency: limit) { _ in
+            handled.withLock { $0 = (now: $0.now + 1, most: max($0.most, $0.now + 1)) }
+            // So long that all would be there at once if they were let in.
+            await Wakeup().wait(until: .now + .milliseconds(30))
+            handled.withLock { $0.now -= 1 }
+            return HTTPServerResponse(status: 200)
+        } _: { url, _ in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        // One of its own: a client has one request under way.
+                        var plain = HTTPClient.Configuration()
+                        plain.allowsPlainText = true
+                        return try await HTTPClient(configuration: plain).execute(
+                            HTTPClientRequest(url: url), timeout: .seconds(5), logger: Self.logger
+                        ).status
+                    }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+        #expect(handled.withLock { $0.most } == limit)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: SlowCaller.Part.allCases)
+    func `Whoever does not come to the end of a request is hung up on, however busily it comes`(
+        part: SlowCaller.Part
+    ) async throws {
+        try await Self.serve(patience: .milliseconds(200)) { _ in
+            HTTPServerResponse(status: 200)
+        } _: { url, client in
+            let port = try #require(UInt16(url.split(separator: ":").last ?? ""))
+            try await SlowCaller.call(port: port, part)
+            let response = try await client.execute(
+                HTTPClientRequest(url: url), timeout: .seconds(5), logger: Self.logger)
+            #expect(response.status == 200)
+        }
+    }
+
+    @Test func `A request that came whole is waited for, however long its answer takes`() async throws {
+        try await Self.serve(patience: .milliseconds(20)) { _ in
+            await Wakeup().wait(until: .now + .milliseconds(200))
+            return HTTPServerResponse(status: 200)
+        } _: { url, client in
+            let response = try await client.execute(
+                HTTPClientRequest(url: url), timeout: .seconds(5), logger: Self.logger)
+            #expect(response.status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("/a%C3%A9%20b", "/a\u{e9} b"), ("/100%", "/100%"), ("/%zz%2", "/%zz%2"), ("/a%2Fb?c=%00", "/a/b"),
+        ("/a+b", "/a+b"),
+        ("/abc%00zzz", nil), ("/%ff%fe", nil), ("/%ED%A0%80", nil), ("/%00", nil),
+    ]) func `A path reaches the handler decoded; one that holds a NUL or is no UTF-8 is refused`(
+        sent: String, path: String?
+    ) async throws {
+        try await Self.serve { request in
+            HTTPServerResponse(status: 200, body: Array(request.path.utf8))
+        } _: { url, client in
+            let response = try await client.execute(
+                HTTPClientRequest(url: url + sent), timeout: .seconds(5), logger: Self.logger)
+            #expect(response.status == (path == nil ? 400 : 200))
+            if let path { #expect(response.body == Array(path.utf8)) }
         }
     }
 
