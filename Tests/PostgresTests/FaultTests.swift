@@ -105,6 +105,20 @@ import Threading
         }
     }
 
+    @Test(arguments: [(0, 0), (30, 0), (400, 1)])
+    func `only a call that gave the server time to answer tells of an outage`(
+        milliseconds: Int, failures: Int
+    ) async throws {
+        try await TestServer.withRelayedClient { client, relay in
+            relay.fallSilent()
+            let error = await errorOf {
+                try await client.query("SELECT 1", deadline: .milliseconds(milliseconds))
+            }
+            #expect(error?.code == .connectionFailed)
+            #expect(client.gate.withLock { $0.failures } == failures)
+        }
+    }
+
     @Test func `queries wait out a restart, and go out within a second of the server's return`() async throws {
         try await TestServer.withRelayedClient(connections: 2) { client, relay in
             _ = try await client.query("SELECT 1")

@@ -53,6 +53,17 @@ import Threading
         )
     }
 
+    @Test(
+        arguments: [
+            (.connectionFailed, "database is away"), (.deadlineExceeded, "database did not answer in time"),
+            (.syntax, nil),
+        ] as [(PostgresError.Code, String?)]) func `A database that is slow is not said to be away`(
+            code: PostgresError.Code, said: String?
+        )
+    {
+        #expect(IntakeService.passing(PostgresError(code, "why")).map { "\($0)" } == said)
+    }
+
     @Test func `Only a good key of that app is let in`() async throws {
         try await Self.serve { service, fixture in
             let path = "/v1/apps/ferry/installations/u1"

@@ -48,13 +48,18 @@ extension PostgresClient {
         }
     }
 
+    /// A caller that has less time than this, and ran out of it, says nothing of the server, which may answer others.
+    private static let fairTime = Duration.milliseconds(250)
+
     /// One attempt to connect, with permission of the gate.
     func attempt(
         _ connection: PostgresConnection, isUrgent: Bool, until deadline: ContinuousClock.Instant
     ) async throws(PostgresError) {
+        let time = ContinuousClock.now.duration(to: deadline)
         do {
             try await connection.connect(until: deadline)
         } catch {
+            if time < Self.fairTime, deadline <= .now { throw error }
             let isFirst = gate.withLock { gate in
                 gate.fail(error, now: .now, isUrgent: isUrgent, draw: .random(in: 0..<1))
                 return gate.failures == 1

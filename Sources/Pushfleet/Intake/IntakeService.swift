@@ -19,15 +19,25 @@ struct IntakeService: Sendable {
         let response: HTTPServerResponse
         do {
             response = try await answer(request, route).response
-        } catch let error as PostgresError where error.isTransient || error.code == .deadlineExceeded {
-            logger.warning("database is away", metadata: ["error": "\(error)"])
-            response = failure(503, "unavailable", "Try again later.")
         } catch {
-            logger.error("call failed", metadata: ["route": "\(route.name)", "error": "\(error)"])
-            response = failure(500, "internal", "The call failed; it is safe to repeat it.")
+            if let passing = Self.passing(error) {
+                logger.warning(passing, metadata: ["route": "\(route.name)", "error": "\(error)"])
+                response = failure(503, "unavailable", "Try again later.")
+            } else {
+                logger.error("call failed", metadata: ["route": "\(route.name)", "error": "\(error)"])
+                response = failure(500, "internal", "The call failed; it is safe to repeat it.")
+            }
         }
         count(route, response.status, ContinuousClock.now - begun)
         return response
+    }
+
+    /// What is said of an error that passes by itself; nil if none is.
+    static func passing(_ error: any Error) -> Logger.Message? {
+        guard let error = error as? PostgresError else { return nil }
+        // It is there, and another transaction holds what this one waits for.
+        if error.code == .deadlineExceeded { return "database did not answer in time" }
+        return error.isTransient ? "database is away" : nil
     }
 
     private func failure(_ status: UInt32, _ code: String, _ message: String) -> HTTPServerResponse {
