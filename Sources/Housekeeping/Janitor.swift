@@ -12,19 +12,23 @@ package struct Janitor: Service {
     private let store: any HousekeepingStore
     private let configuration: JanitorConfiguration
     private let draw: @Sendable () -> Double
+    private let markDefects: @Sendable (Int) -> Void
     private let logger: Logger
 
     /// - Parameters:
     ///   - identity: fresh at this start; sightings are kept under it.
     ///   - draw: uniform in 0..<1, for jitter.
+    ///   - markDefects: told of each number of low marks that lay above a ready batch, which is a defect of ours.
     package init(
         identity: WorkerID, store: any HousekeepingStore, configuration: JanitorConfiguration = JanitorConfiguration(),
-        draw: @escaping @Sendable () -> Double, logger: Logger
+        draw: @escaping @Sendable () -> Double, markDefects: @escaping @Sendable (Int) -> Void = { _ in },
+        logger: Logger
     ) {
         self.identity = identity
         self.store = store
         self.configuration = configuration
         self.draw = draw
+        self.markDefects = markDefects
         self.logger = logger
     }
 
@@ -67,7 +71,9 @@ package struct Janitor: Service {
     private func sweep() async throws {
         for shard in try await store.shards() {
             let found = try await store.sweep(shard: shard)
-            if found > 0 { logger.error("batches lay below the low mark", metadata: ["pairs": "\(found)"]) }
+            guard found > 0 else { continue }
+            markDefects(found)
+            logger.error("batches lay below the low mark", metadata: ["pairs": "\(found)"])
         }
     }
 

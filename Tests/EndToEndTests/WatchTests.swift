@@ -90,7 +90,7 @@ import Testing
         "pushfleet_answers_total", "pushfleet_answer_duration_seconds_bucket", "pushfleet_in_flight",
         "pushfleet_claims_total",
         "pushfleet_claim_duration_seconds_bucket", "pushfleet_flush_duration_seconds_bucket",
-        "pushfleet_lost_batches_total",
+        "pushfleet_lost_batches_total", "pushfleet_low_mark_defects_total",
         "pushfleet_rate_waits_total", "pushfleet_rate_slots_total", "pushfleet_provider_connections",
         "pushfleet_database_connections", "pushfleet_oldest_due_job_age_seconds",
         "pushfleet_oldest_snapshot_age_seconds",

@@ -7,7 +7,7 @@ import Testing
 
 /// A batch becomes ready at an old tag while the low mark moves: the four orders of the two.
 @Suite(.timeLimit(.minutes(2))) struct WatermarkTests {
-    enum Act: CaseIterable { case handBack, rebatch }
+    enum Act: CaseIterable { case handBack, rebatch, promote }
 
     @Test(arguments: Act.allCases)
     func `a batch that returns to ready before the mark is raised is claimed`(act: Act) async throws {
@@ -76,15 +76,37 @@ import Testing
         }
     }
 
+    @Test func `a mark above a ready batch is found, counted and lowered to it`() async throws {
+        try await QueueFixture.run { queue in
+            let run = try await queue.makeExpandedRun()
+            _ = try await queue.client.query(
+                "UPDATE pushfleet.run_route SET low_tag = (SELECT max(tag) + 1 FROM pushfleet.batch)")
+            #expect(try await queue.housekeeping.sweep(shard: queue.shard) == 1)
+            let above: PostgresQuery =
+                "SELECT low_tag - (SELECT min(tag) FROM pushfleet.batch) FROM pushfleet.run_route"
+            #expect(try await queue.count(above) == 0)
+            try await expectClaimed(queue, run)
+        }
+    }
+
     /// Gives a statement that makes a batch ready at the pair's first tag.
     private func withReturningBatch(
         _ act: Act, _ body: (QueueFixture, Run.ID, PostgresQuery) async throws -> Void
     ) async throws {
         try await QueueFixture.run { queue in
             let run = try await queue.makeExpandedRun()
+            if act == .promote {
+                _ = try await queue.client.query(
+                    """
+                    UPDATE pushfleet.batch SET state = 5, due_at = now() - interval '1 s'
+                    WHERE tag = (SELECT min(tag) FROM pushfleet.batch)
+                    """)
+                return try await body(queue, run, .promote(shard: queue.shard, limit: 10))
+            }
             let worker = try await queue.hire()
             let batch = try #require(try await queue.claim(run, worker))
             switch act {
+            case .promote: break
             case .handBack:
                 let statement = FreeStatement(
                     shard: queue.shard, bucket: batch.bucket, holder: worker, ids: [batch.id.rawValue],

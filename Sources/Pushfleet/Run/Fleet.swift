@@ -5,6 +5,7 @@ import Housekeeping
 import Logging
 import Postgres
 import PlainHTTPServer
+import Prometheus
 import QueueStore
 import Scheduling
 import ServiceLifecycle
@@ -22,7 +23,7 @@ struct Fleet {
         let roles = Set(options.roleNames)
         let watch = Watch(version: PushfleetCommand.version, roles: options.roleNames, logger: logger)
         var services: [any Service] = [control]
-        if roles.contains("janitor") { services.append(try janitor(control, logger)) }
+        if roles.contains("janitor") { services.append(try janitor(control, watch, logger)) }
         if roles.contains("janitor") { services += books(database, logger) + watch.gauges(database) }
         if roles.contains("scheduler") {
             let pool = PostgresClient(database, connections: 2, logger: logger)
@@ -75,10 +76,14 @@ struct Fleet {
             configuration: hooks.scheduler, draw: { Double.random(in: 0..<1) }, logger: logger)
     }
 
-    private func janitor(_ client: PostgresClient, _ logger: Logger) throws -> Janitor {
-        Janitor(
+    private func janitor(_ client: PostgresClient, _ watch: Watch, _ logger: Logger) throws -> Janitor {
+        let markDefects = watch.registry.makeCounter(
+            name: "pushfleet_low_mark_defects_total",
+            help: "Low marks found above a ready batch, and mended; must stay 0.")
+        return Janitor(
             identity: try randomWorkerID(),
             store: PostgresHousekeepingStore(client: client, checkpoints: hooks.checkpoints, logger: logger),
-            configuration: hooks.janitor, draw: { Double.random(in: 0..<1) }, logger: logger)
+            configuration: hooks.janitor, draw: { Double.random(in: 0..<1) },
+            markDefects: { markDefects.increment(by: Double($0)) }, logger: logger)
     }
 }
