@@ -16,9 +16,19 @@ import Threading
 
     @Test func `gracefulShutdown waits for the trigger`() async throws {
         try await testGracefulShutdown { trigger in
-            async let shutdown: Void = gracefulShutdown()
-            trigger.triggerGracefulShutdown()
-            try await shutdown
+            let hasEnded = Locked(false)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await gracefulShutdown()
+                    hasEnded.withLock { $0 = true }
+                }
+                // Many turns, in which one that waits for nothing would have ended.
+                for _ in 0..<1000 { await Task.yield() }
+                #expect(!hasEnded.withLock { $0 })
+                trigger.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+            #expect(hasEnded.withLock { $0 })
         }
     }
 

@@ -108,8 +108,9 @@ import Testing
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let plan = try await explain(query, client)
-        let whole = plan.split(separator: "\n").first { $0.contains("Buffers: shared") }.map { String($0) } ?? ""
-        let pages = whole.matches(of: /(?:hit|read)=(\d+)/).reduce(0) { $0 + (Int($1.output.1) ?? 0) }
+        let whole = plan.split(separator: "\n").first { $0.contains("Buffers: shared") }.map { String($0) }
+        let buffers = try #require(whole, "The plan counts no pages:\n\(plan)", sourceLocation: sourceLocation)
+        let pages = buffers.matches(of: /(?:hit|read)=(\d+)/).reduce(0) { $0 + (Int($1.output.1) ?? 0) }
         #expect(pages <= limit, "\(pages) pages\n\(plan)", sourceLocation: sourceLocation)
     }
 }

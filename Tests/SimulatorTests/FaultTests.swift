@@ -105,6 +105,16 @@ import Testing
         #expect(settings.shares.isEmpty)
     }
 
+    @Test(arguments: [
+        "e503=50%,e500=50%", "e503=1,e500=0", "e503=10%,e500=20%,reset=70%", "e503=1/3,e500=1/3,reset=1/3",
+        "e503=99.9%,e500=0.1%",
+    ]) func `shares of all requests together leave none without a fault`(text: String) throws {
+        let scenario = try Scenario(seed: 3, faults: text)
+        for token in 0..<200 {
+            #expect(scenario.send(Scenario.message("token-\(token)")).response?.status != 200)
+        }
+    }
+
     @Test func `settings add up, and none clears them`() throws {
         var settings = FaultSettings(seed: 1)
         try settings.change("e503=0.5%,goaway=1/20000,oauth-503=25%")

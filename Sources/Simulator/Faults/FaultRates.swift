@@ -57,13 +57,18 @@ struct FaultRates: Sendable {
 
     static let names = (Fault.allCases.map(\.rawValue) + ["transient"]).joined(separator: ", ")
 
+    /// Far less than one request in a billion.
+    private static let rounding: UInt64 = 1 << 24
+
     private mutating func cumulate() throws(FaultSyntaxError) {
         (ofTokens, ofRequests) = ([], [])
         for fault in Fault.allCases {
             guard let share = shares[fault] else { continue }
             let before = (fault.isOfToken ? ofTokens : ofRequests).last?.below ?? 0
-            let (below, isTooMuch) = before.addingReportingOverflow(share.threshold)
-            if isTooMuch { throw FaultSyntaxError("the shares add up to more than all requests") }
+            var (below, isBeyond) = before.addingReportingOverflow(share.threshold)
+            // All requests are one more than the number that can be said, and shares are rounded.
+            if isBeyond, below <= Self.rounding { (below, isBeyond) = (.max, false) }
+            if isBeyond { throw FaultSyntaxError("the shares add up to more than all requests") }
             if fault.isOfToken { ofTokens.append((below, fault)) } else { ofRequests.append((below, fault)) }
         }
     }
