@@ -21,7 +21,7 @@ struct SubscriberImportCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @Option(help: "The app that they belong to.") var app: String
-    @Option(help: "csv or jsonl; default by the file's ending, before .rejects: .csv, .jsonl, .ndjson or .json.") var format: String?
+    @Option(help: "csv or jsonl; default by the file's ending, .rejects left out.") var format: String?
     @Option(help: "Where refused lines are kept; default FILE.rejects.") var rejects: String?
     @Argument(help: "The file; - is standard input.") var file: String
 
