@@ -2280,6 +2280,12 @@ BEGIN
         SELECT p.pointer, p.code, p.problem
         FROM jsonb_array_elements(value) WITH ORDINALITY AS element,
             pushfleet.override_problems(element.value, kind -> 'list', at || '/' || element.ordinality - 1) p;
+    ELSIF kind = '"free"' AND at LIKE '%/apns/payload' AND jsonb_typeof(value) = 'object' THEN
+        IF value ? 'aps' AND jsonb_typeof(value -> 'aps') <> 'object' THEN
+            RETURN QUERY SELECT at || '/aps', 'override_invalid', 'must be an object';
+        ELSIF jsonb_typeof(value #> '{aps,alert}') NOT IN ('string', 'object') THEN
+            RETURN QUERY SELECT at || '/aps/alert', 'override_invalid', 'must be a text or an object';
+        END IF;
     ELSIF kind IN ('"data"', '"headers"') AND jsonb_typeof(value) = 'object' THEN
         RETURN QUERY SELECT * FROM pushfleet.named_text_problems(value, kind #>> '{}', at);
     ELSIF NOT coalesce(pushfleet.is_override_value(value, kind), false) THEN

@@ -4,6 +4,7 @@ import Glibc
 import Postgres
 import QueueStore
 import Schema
+import Threading
 
 /// What `pushfleet` ends with; `pushfleet --help` documents it.
 enum ExitStatus {
@@ -27,6 +28,8 @@ struct CommandFailure: Error, CustomStringConvertible {
 func reportingFailures(_ body: () async throws -> Void) async throws {
     do {
         try await body()
+        // Said already, when it happened.
+        if isOutputLost.withLock({ $0 }) { throw ExitStatus.failed }
     } catch let code as ExitCode {
         throw code
     } catch let problem as ValidationError {
@@ -48,17 +51,42 @@ private func explain(_ error: any Error) -> (message: String, status: ExitCode) 
         return ("\(mismatch)", ExitStatus.schemaMismatch)
     case let failure as AdminError:
         return ("\(failure)", ExitStatus.badInput)
-    case let failure as PostgresError where failure.code == .connectionFailed:
+    case let failure as PostgresError:
+        return explain(failure)
+    default:
+        return ("\(error)", ExitStatus.failed)
+    }
+}
+
+private func explain(_ failure: PostgresError) -> (message: String, status: ExitCode) {
+    switch (failure.code, failure.sqlState) {
+    // invalid_catalog_name: there is a server, and no such database.
+    case (.connectionFailed, _), (_, "3D000"):
         return (
             "\(failure); check --database, PUSHFLEET_DATABASE_URL or the PG* variables", ExitStatus.databaseUnreachable
         )
-    case let failure as PostgresError where failure.code == .undefinedObject:
+    case (_, let state?) where state.hasPrefix("28"):
+        return (
+            "\(failure); check the user and password of --database, PUSHFLEET_DATABASE_URL or the PG* variables, and the "
+                + "server's pg_hba.conf",
+            ExitStatus.databaseUnreachable
+        )
+    // Ours, not the server's: of the connection string.
+    case (.invalidValue, nil):
+        return ("\(failure); correct --database or PUSHFLEET_DATABASE_URL", ExitStatus.badInput)
+    case (.undefinedObject, _):
         return (
             "the database has no Pushfleet schema, or an older one; run: pushfleet migrate up",
             ExitStatus.schemaMismatch
         )
+    case (.insufficientPrivilege, _):
+        return (
+            "\(failure); log in as the schema's owner. Enough is pushfleet_reporter for explain and report show, "
+                + "pushfleet_intake for intake, and for run the role that each of its roles is named for",
+            ExitStatus.failed
+        )
     default:
-        return ("\(error)", ExitStatus.failed)
+        return ("\(failure)", ExitStatus.failed)
     }
 }
 
@@ -69,19 +97,31 @@ func describe(_ problems: [Problem]) -> String {
     return "\(count):\n" + lines.joined(separator: "\n")
 }
 
-func writeError(_ text: String) { write(text, to: STDERR_FILENO) }
+func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
-func writeOutput(_ text: String) { write(text, to: STDOUT_FILENO) }
+/// What cannot be written ends the command with status 1, unless a reader closed its pipe: it has what it wanted.
+func writeOutput(_ text: String) {
+    guard !isOutputLost.withLock({ $0 }) else { return }
+    let fault = write(text, to: STDOUT_FILENO)
+    guard fault != 0, fault != EPIPE else { return }
+    isOutputLost.withLock { $0 = true }
+    writeError("pushfleet: standard output cannot be written (errno \(fault)); it is not whole, check the disk\n")
+}
+
+private let isOutputLost = Locked(false)
 
 /// Whole texts, unbuffered, so that what two processes write to one terminal stays in order.
-private func write(_ text: String, to descriptor: Int32) {
+/// - Returns: why not, as errno says it; 0 = it is written.
+private func write(_ text: String, to descriptor: Int32) -> Int32 {
     let bytes = Array(text.utf8)
     var sent = 0
     while sent < bytes.count {
         let count = unsafe bytes[sent...].withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard count > 0 else { return }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return count < 0 ? errno : EIO }
         sent += count
     }
+    return 0
 }
 
 /// A peer that closes its connection is an error of that call, not the end of the process.

@@ -57,6 +57,10 @@ struct OverridesTests {
                 ["override_invalid /webpush/fcmOptions/analyticsLabel", "override_invalid /webpush/fcmOptions/link"]
             ),
             (#"{"apns":{"payload":"x"}}"#, ["override_invalid /apns/payload"]),
+            (#"{"apns":{"payload":{"aps":5}}}"#, ["override_invalid /apns/payload/aps"]),
+            (#"{"apns":{"payload":{"aps":{"alert":null}}}}"#, ["override_invalid /apns/payload/aps/alert"]),
+            (#"{"apns":{"payload":{"aps":{"alert":"x"}}}}"#, []),
+            (#"{"apns":{"payload":{"aps":{"alert":{"title":"x"}},"alert":null}}}"#, []),
         ] as [(String, [String])])
     func `overrides are held to the provider's message`(overrides: String, expected: [String]) {
         var found: [String] = []

@@ -135,4 +135,40 @@ import Testing
             #expect(!web.accepted && web.answer.contains("another key"))
         }
     }
+
+    @Test func `what is left of nothing is shown without a body`() async throws {
+        try await run { site, file in
+            let body = Self.campaign("x").replacing("Hi {{name|you}}", with: "{{name}}")
+            // With a mark in front, as editors on Windows write it.
+            try ("\u{FEFF}" + body).write(toFile: file, atomically: true, encoding: .utf8)
+            let all = try await requests(site, [file])
+            #expect(all.map(\.refusal) == ["rendered_empty", "rendered_empty", "rendered_empty"])
+            #expect(all.allSatisfy { $0.body.isEmpty && $0.bytes == 0 })
+        }
+    }
+
+    @Test func `a check ends though no access token can be had, and says so`() async throws {
+        try await run { site, file in
+            let key = try Data(contentsOf: URL(filePath: site.provider.keyFile))
+            var account = try #require(try JSONSerialization.jsonObject(with: key) as? [String: Any])
+            account["token_uri"] = "https://127.0.0.1:1/token"
+            let path = file + ".key"
+            try JSONSerialization.data(withJSONObject: account).write(to: URL(filePath: path))
+            _ = try await site.client.query("UPDATE pushfleet.credential SET file = \(path) WHERE name = 'firebase'")
+            let (child, exit) = try await site.pushfleet(["campaign", "check", file, "--token", "t", "--json"])
+            #expect(exit.status == 1, "\(child.errors)")
+            let row = try #require(try lines(child.output, as: Check.self).first)
+            #expect(!row.accepted && row.answer.contains("no access token within 10s"), "\(row)")
+        }
+    }
+
+    @Test func `a validation against the database knows the zone`() async throws {
+        try await run { site, file in
+            let cron = #"{"cron": "0 9 * * *", "zone": "Europe/Nowhere"}, "audience": {"#
+            try Self.campaign("x").replacing(#""audience": {"#, with: #""schedule": "# + cron)
+                .write(toFile: file, atomically: true, encoding: .utf8)
+            let (child, exit) = try await site.pushfleet(["campaign", "validate", file, "--audience"])
+            #expect(exit.status == 2 && child.output.contains("/schedule/zone"), "\(child.output)\(child.errors)")
+        }
+    }
 }

@@ -120,6 +120,11 @@ import Testing
             }
             await #expect(throws: AdminError.self) { try await queue.admin.writtenOut(.segment("gone"), app: app) }
             #expect(throws: SegmentsRemain.self) { try Audience.segment("a").predicate() }
+            // What another stands on is not deleted from under it.
+            let standing = await #expect(throws: AdminError.self) {
+                try await queue.admin.deleteSegment("a", app: "ferry")
+            }
+            #expect(standing?.description.contains("'b' would stand on nothing without 'a'") == true)
             #expect(try await queue.admin.deleteSegment("b", app: "ferry"))
             #expect(try await queue.admin.segments(app: "ferry").map(\.name) == ["a"])
         }

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import Postgres
 import TestSupport
 import Testing
@@ -100,6 +101,59 @@ import Testing
             let hashes = try await queue.texts("SELECT left(encode(body_hash, 'hex'), 12) FROM pushfleet.campaign")
             #expect(text.contains("campaign \(ids.first ?? 0) 'Winter'") && text.contains(hashes[0]))
             #expect(text.contains("this file 'Winter' (body "))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#"{"at": "now"}"#, false), (#"{"at": "2001-01-01T00:00:00Z"}"#, true),
+            (#"{"at": "2031-01-01T00:00:00Z"}"#, false), (#"{"at": "AN HOUR AGO"}"#, false),
+            (#"{"local": "2001-01-01T09:00"}"#, false), (#"{"cron": "0 9 * * *", "zone": "UTC"}"#, false),
+            (#"{"cron": "0 9 * * *", "zone": "UTC", "end": "2001-01-01T00:00:00Z"}"#, true),
+        ] as [(String, Bool)])
+    func `what is over already is planned so, and not created`(schedule: String, isOver: Bool) async throws {
+        try await QueueFixture.run(subscribers: 3) { queue in
+            let anHourAgo = Instant(microseconds: Int64(Date().timeIntervalSince1970 - 3_600) * 1_000_000).rfc3339
+            let body = queue.campaign(schedule: schedule.replacing("AN HOUR AGO", with: anHourAgo))
+            let plan = try await queue.admin.plan(try parse(body), exact: true)
+            #expect(plan.isOver == (isOver ? true : nil))
+            if isOver {
+                let found = await #expect(throws: ContentProblems.self) { try await queue.create(body) }
+                #expect(found?.problems.map { "\($0.code) \($0.pointer)" } == ["schedule_invalid /schedule"])
+            } else {
+                #expect(try await queue.create(body).isNew)
+            }
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.campaign") == (isOver ? 0 : 1))
+        }
+    }
+
+    @Test func `less than its life ago is not over, and at its end it is`() async throws {
+        try await QueueFixture.run(subscribers: 3) { queue in
+            let anHourAgo = Instant(microseconds: Int64(Date().timeIntervalSince1970 - 3_600) * 1_000_000).rfc3339
+            for (seconds, isOver) in [(0, true), (3_500, true), (3_700, false)] {
+                let body = queue.campaign(
+                    schedule: #"{"at": "\#(anHourAgo)"}"#, #""delivery": {"ttlSeconds": \#(seconds)}"#)
+                let plan = try await queue.admin.plan(try parse(body), exact: true)
+                #expect(plan.isOver == (isOver ? true : nil))
+            }
+        }
+    }
+
+    @Test func `a dry run says what creating would, and leaves nothing`() async throws {
+        try await QueueFixture.run { queue in
+            let body = queue.campaign(key: "k1")
+            func dryRun(_ body: String) async throws -> CreatedCampaign {
+                try await queue.admin.createCampaign(try parse(body), body: body, dryRun: true)
+            }
+            #expect(try await dryRun(body).isNew)
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.campaign") == 0)
+            #expect(try await queue.count("SELECT count(*) FROM pushfleet.run WHERE NOT standing") == 0)
+            let created = try await queue.create(body)
+            let again = try await dryRun(body)
+            #expect(!again.isNew && again.campaign == created.campaign)
+            let other = queue.campaign(key: "k1", title: "Other")
+            let failure = await #expect(throws: AdminError.self) { try await dryRun(other) }
+            #expect(failure?.description.contains("'k1' already names campaign") == true)
         }
     }
 }

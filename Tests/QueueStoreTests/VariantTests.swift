@@ -122,6 +122,19 @@ import Testing
         }
     }
 
+    @Test func `a campaign that is over is not edited`() async throws {
+        try await QueueFixture.run(subscribers: 2) { queue in
+            let created = try await queue.create(queue.campaign())
+            #expect(try await queue.control.cancel(Run.ID(created.run)) != nil)
+            let changed = queue.campaign(title: "New")
+            let file = try CampaignFile.parse(Array(changed.utf8), mode: .strict)
+            let failure = await #expect(throws: AdminError.self) {
+                try await queue.admin.editCampaign(Campaign.ID(created.campaign), file, body: changed)
+            }
+            #expect(failure?.description.contains("is over") == true)
+        }
+    }
+
     @Test func `before it begins a campaign can change its audience and instant`() async throws {
         try await QueueFixture.run(subscribers: 20) { queue in
             let created = try await queue.create(queue.campaign(schedule: #"{"at": "2031-01-01T00:00:00Z"}"#))

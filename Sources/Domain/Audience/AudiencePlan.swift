@@ -35,6 +35,8 @@ package struct AudiencePlan: Sendable, Codable, Equatable {
     package var lastAt: String?
     package var seconds: Int64?
     package var perSecond: Int64?
+    /// Nothing of it would be sent any more; nil = not so.
+    package var isOver: Bool?
 
     package init() {}
 }

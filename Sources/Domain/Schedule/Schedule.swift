@@ -50,6 +50,9 @@ package enum Schedule: Sendable, Equatable {
         package var end: Instant?
     }
 
+    /// false: it recurs.
+    package var isOnce: Bool { if case .cron = self { false } else { true } }
+
     package var policies: Policies {
         switch self {
         case .now: Policies()

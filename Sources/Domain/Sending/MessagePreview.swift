@@ -48,7 +48,7 @@ package struct RequestPreview: Sendable {
     package var url: String
     /// In the order in which they are sent; what is secret reads `<…>`.
     package var headers: [(name: String, value: String)]
-    /// What the provider gets; for Web Push what the browser reads, before encryption.
+    /// What the provider gets; for Web Push what the browser reads, before encryption. Empty where rendering is refused.
     package var body: String
     /// What counts towards the transport's limit.
     package var bytes: Int
@@ -65,8 +65,10 @@ package struct RequestPreview: Sendable {
         self.method = method
         self.url = url
         self.headers = headers
-        self.body = body
-        self.bytes = bytes
+        // What the renderer gave up stands there half written: nobody would ever get it.
+        let isTorn = refusal == .renderedEmpty || refusal == .renderedURLInvalid
+        self.body = isTorn ? "" : body
+        self.bytes = isTorn ? 0 : bytes
         self.limit = limit
         self.language = language
         self.refusal = refusal

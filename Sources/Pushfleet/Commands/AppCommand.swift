@@ -18,7 +18,7 @@ struct AppCreate: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "1 to 64 of a-z, 0-9, - and _, beginning with a letter.") var name: String
-    @Option(help: "IANA zone for subscribers without one.") var timeZone = "UTC"
+    @Option(help: "IANA zone for subscribers without one; default UTC.") var timeZone: String?
 
     func validate() throws {
         guard name.wholeMatch(of: /[a-z][a-z0-9_-]{0,63}/) != nil else {
@@ -29,7 +29,11 @@ struct AppCreate: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                let app = try await AdminStore(client).createApp(name: name, timeZone: timeZone)
+                let app = try await AdminStore(client).createApp(name: name, timeZone: timeZone ?? "UTC")
+                if let timeZone, app.timeZone != timeZone {
+                    throw CommandFailure(
+                        "time-zone: app '\(name)' exists with \(app.timeZone) and was left so; leave --time-zone out")
+                }
                 if output.json { return writeOutput(try jsonLine(app)) }
                 writeOutput("app \(app.name) has id \(app.id)\n")
                 writeOutput("next: pushfleet credential add NAME --app \(app.name) --transport fcm --file KEY.json\n")

@@ -9,6 +9,10 @@ struct AppGrant: AsyncParsableCommand {
     @Argument(help: "The app.") var name: String
     @Argument(help: "The role; its members may call, too.") var role: String
 
+    func validate() throws {
+        if role.isEmpty { throw ValidationError("role: it is empty; name a database role") }
+    }
+
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in

@@ -42,8 +42,8 @@ struct CampaignCreate: AsyncParsableCommand {
                 var completed = reading
                 try await completed.complete(from: store)
                 try completed.requireFit()
-                if dryRun { return report(completed) }
-                let created = try await store.createCampaign(reading.campaign, body: reading.body)
+                let created = try await store.createCampaign(reading.campaign, body: reading.body, dryRun: dryRun)
+                if dryRun { return report(created, completed) }
                 if output.json {
                     writeOutput(try jsonLine(created))
                 } else {
@@ -61,8 +61,11 @@ struct CampaignCreate: AsyncParsableCommand {
         }
     }
 
-    private func report(_ reading: CampaignReading) {
+    private func report(_ created: CreatedCampaign, _ reading: CampaignReading) {
         if output.json { return writeOutput("{\"dry_run\":true}\n") }
+        guard created.isNew else {
+            return writeOutput("campaign \(created.campaign) is this one already; nothing was created\n")
+        }
         writeOutput("campaign '\(reading.campaign.name)' could be created; nothing was\n")
         writeOutput("next: pushfleet campaign check \(file) asks the provider too, pushfleet campaign create \(file)\n")
     }
@@ -77,6 +80,12 @@ struct CampaignList: AsyncParsableCommand {
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "At most this many.") var limit = 50
     @Flag(help: "With test sends.") var tests = false
+
+    func validate() throws {
+        guard (1...100_000).contains(limit) else {
+            throw ValidationError("limit: \(limit) is out of range; use 1 to 100000")
+        }
+    }
 
     func run() async throws {
         try await reportingFailures {

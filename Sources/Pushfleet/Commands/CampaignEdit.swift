@@ -55,7 +55,8 @@ struct CampaignTest: AsyncParsableCommand {
         try await reportingFailures {
             var reading = try CampaignReading(file)
             let campaign = reading.campaign
-            let subscribers = subscriber.split(separator: ",").map(String.init)
+            var seen: Set<String> = []
+            let subscribers = subscriber.split(separator: ",").map(String.init).filter { seen.insert($0).inserted }
             guard !subscribers.isEmpty else { throw CommandFailure("subscriber: name one at least") }
             try await database.withClient { client in
                 try await reading.complete(from: AdminStore(client))

@@ -90,6 +90,10 @@ struct PlanReport: Encodable {
                     name: credential.name, transport: credential.transport,
                     state: credential.isPaused ? "paused" : "ok", usable: usable))
         }
+        if plan.isOver == true {
+            let over = AdminStore.overProblem
+            problems.append("\(over.pointer): \(over.message) [\(over.code)]; \(over.remedy)")
+        }
         if plan.targeted == 0 { problems.append("nobody belongs to the audience") }
         if plan.targeted > 0, plan.sent == 0 { problems.append("everybody would be skipped") }
         for size in sizes where size.bytes > size.limit {

@@ -8,7 +8,7 @@ struct CampaignValidate: AsyncParsableCommand {
         commandName: "validate", abstract: "Checks a campaign file as strictly as sending does, and weighs it.",
         discussion: """
             Weighs each language on each transport, placeholders by their fallbacks. With --audience the database is asked
-            besides: the app's channels, template and FCM mode are taken, and each language is weighed once more with the
+            besides: the app's channels, template and FCM mode are taken, its zone is looked up, and each language is weighed once more with the
             longest value of each attribute that any of the app's subscribers has. A warning is no fault: such a message is
             sent.
 
@@ -46,6 +46,7 @@ struct CampaignValidate: AsyncParsableCommand {
             let store = AdminStore(client)
             var reading = reading
             try await reading.complete(from: store)
+            try await store.checkZone(of: reading.campaign.schedule)
             let names = Set(reading.messages.flatMap(\.message.placeholderNames)).sorted()
             return (
                 reading,

@@ -36,12 +36,15 @@ struct ChannelAdd: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            guard let importance = AndroidChannel.Importance(rawValue: importance) else {
-                throw CommandFailure("importance: '\(importance)' is unknown; use none, min, low, default or high")
-            }
+            let known = AndroidChannel.Importance(rawValue: importance)
             let channel = AndroidChannel(
-                id: id, name: name, importance: importance, description: description, sound: sound,
+                id: id, name: name, importance: known ?? .default, description: description, sound: sound,
                 vibration: vibration, lights: lights, badge: badge)
+            guard known != nil else {
+                let fault = "importance: '\(importance)' is unknown; use none, min, low, default or high"
+                throw CommandFailure(
+                    channel.problems.isEmpty ? fault : fault + "\n" + describe(channel.problems))
+            }
             guard channel.problems.isEmpty else { throw ContentProblems(channel.problems) }
             try await database.withClient { client in
                 try await AdminStore(client).defineChannel(app: app, channel)

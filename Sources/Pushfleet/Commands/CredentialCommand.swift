@@ -1,6 +1,8 @@
 import ArgumentParser
 import Domain
 import FoundationEssentials
+import Glibc
+import Postgres
 import QueueStore
 import Transports
 
@@ -48,13 +50,17 @@ struct CredentialAdd: AsyncParsableCommand {
     @Option(help: "https://host:port in place of the provider's own, for a simulator or a proxy.") var endpoint: String?
 
     func validate() throws {
-        guard transport == "webpush" || CredentialSecret.readers[transport] != nil else {
-            throw ValidationError("transport: '\(transport)' cannot be sent through; use fcm, apns or webpush")
+        var faults: [String] = []
+        if let fault = nameFault(name) { faults.append(fault) }
+        if transport == "webpush" || CredentialSecret.readers[transport] != nil {
+            faults += webPush.faults(transport: transport, endpoint: endpoint)
+        } else {
+            faults.append("transport: '\(transport)' cannot be sent through; use fcm, apns or webpush")
         }
-        try webPush.check(transport: transport, endpoint: endpoint)
         if let endpoint, endpoint.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-\[\]:]+/) == nil {
-            throw ValidationError("endpoint: '\(endpoint)' is no origin; use https://host:port, without a path")
+            faults.append("endpoint: '\(endpoint)' is no origin; use https://host:port, without a path")
         }
+        guard faults.isEmpty else { throw ValidationError(faults.joined(separator: "\n")) }
     }
 
     func run() async throws {
@@ -63,16 +69,31 @@ struct CredentialAdd: AsyncParsableCommand {
             let secret =
                 transport == "webpush"
                 ? try webPush.secret(path) : try CredentialSecret(transport: transport, path: path)
-            try await database.withClient { client in
-                let added = try await AdminStore(client).addCredential(
-                    NewCredential(
-                        app: app, name: name, transport: secret.transport, file: path, endpoint: endpoint,
-                        facts: secret.facts))
-                if output.json { return writeOutput(try jsonLine(added)) }
-                writeOutput("credential \(name) of \(app) \(secret.summary)\n")
-                writeOutput("next: pushfleet subscriber import --app \(app) FILE\n")
+            let added: CredentialRecord
+            do { added = try await add(secret, at: path) } catch {
+                takeBackKey(path, after: error)
+                throw error
             }
+            if output.json { return writeOutput(try jsonLine(added)) }
+            writeOutput("credential \(name) of \(app) \(secret.summary)\n")
+            writeOutput("next: pushfleet subscriber import --app \(app) FILE\n")
         }
+    }
+
+    private func add(_ secret: CredentialSecret, at path: String) async throws -> CredentialRecord {
+        try await database.withClient { client in
+            try await AdminStore(client).addCredential(
+                NewCredential(
+                    app: app, name: name, transport: secret.transport, file: path, endpoint: endpoint,
+                    facts: secret.facts))
+        }
+    }
+
+    /// Removes the key that this call made: nothing knows it, and the next call would find it in its way. Where the
+    /// database may name it by now, it stays.
+    private func takeBackKey(_ path: String, after error: any Error) {
+        guard webPush.generate, (error as? PostgresError)?.mayHaveTakenEffect != true else { return }
+        _ = unsafe unlink(path)
     }
 
     private func absolute(_ path: String) -> String {

@@ -24,6 +24,9 @@ struct ExplainCommand: AsyncParsableCommand {
         guard given == 1 else {
             throw ValidationError("recipient: name one of --subscriber, --external-id and --user")
         }
+        if let subscriber, subscriber < 1 {
+            throw ValidationError("subscriber: \(subscriber) is no subscriber's number; use 1 or more")
+        }
     }
 
     private struct Recipient: Encodable {

@@ -35,19 +35,15 @@ struct IntakeCommand: AsyncParsableCommand {
     @Option(help: "text or json; default text on a terminal, json elsewhere.") var logFormat: String?
 
     func validate() throws {
-        for (name, port) in [("http-port", httpPort), ("watch-port", watchPort ?? 0)]
-        where !(0...65_535).contains(port) {
-            throw ValidationError("\(name): \(port) is out of range; use 0 to 65535")
+        let ranges = [
+            ("http-port", httpPort, 0...65_535, ""), ("watch-port", watchPort ?? 0, 0...65_535, ""),
+            ("rate", rate, 1...100_000, ""), ("body-limit", bodyLimit, 1024...8_388_608, " bytes"),
+            ("connections", connections, 1...64, ""),
+        ]
+        let faults = ranges.filter { !$0.2.contains($0.1) }.map { name, value, range, unit in
+            "\(name): \(value) is out of range; use \(range.lowerBound) to \(range.upperBound)\(unit)"
         }
-        guard (1...100_000).contains(rate) else {
-            throw ValidationError("rate: \(rate) is out of range; use 1 to 100000")
-        }
-        guard (1024...8_388_608).contains(bodyLimit) else {
-            throw ValidationError("body-limit: \(bodyLimit) is out of range; use 1024 to 8388608 bytes")
-        }
-        guard (1...64).contains(connections) else {
-            throw ValidationError("connections: \(connections) is out of range; use 1 to 64")
-        }
+        guard faults.isEmpty else { throw ValidationError(faults.joined(separator: "\n")) }
     }
 
     func run() async throws {

@@ -23,6 +23,8 @@ struct MigrateUp: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "Stop after this migration's number.") var to: Int?
 
+    func validate() throws { if let to { try requireKnown(to, from: Migrations.all.first?.number ?? 1) } }
+
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
@@ -41,6 +43,8 @@ struct MigrateDown: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The last migration that stays; 0 takes all back.") var to: Int
 
+    func validate() throws { try requireKnown(to, from: 0) }
+
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
@@ -49,6 +53,14 @@ struct MigrateDown: AsyncParsableCommand {
                 if undone.isEmpty { writeOutput("nothing to take back\n") }
             }
         }
+    }
+}
+
+/// - Throws: where the number lies beyond what this binary carries: a slip of the hand would take back everything.
+private func requireKnown(_ number: Int, from first: Int) throws {
+    let last = Migrations.all.last?.number ?? first
+    guard (first...last).contains(number) else {
+        throw ValidationError("to: \(number) is out of range; use \(first) to \(last)")
     }
 }
 

@@ -26,9 +26,11 @@ struct SegmentSet: AsyncParsableCommand {
               pushfleet segment set regulars --app ferry regulars.json
             """)
     @OptionGroup var database: DatabaseOptions
-    @Argument(help: "Its name within the app.") var name: String
+    @Argument(help: "Its name within the app, at most 64 characters.") var name: String
     @Argument(help: "A file with the audience (JSON).") var file: String
     @Option(help: "The app that it belongs to.") var app: String
+
+    func validate() throws { if let fault = nameFault(name) { throw ValidationError(fault) } }
 
     func run() async throws {
         try await reportingFailures {
@@ -70,7 +72,7 @@ struct SegmentList: AsyncParsableCommand {
 
 struct SegmentDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Removes a segment; runs that exist keep what it was.",
+        commandName: "delete", abstract: "Removes a segment that no other stands on; runs that exist keep what it was.",
         discussion: "EXAMPLE\n  pushfleet segment delete regulars --app ferry")
     @OptionGroup var database: DatabaseOptions
     @Argument(help: "Its name within the app.") var name: String

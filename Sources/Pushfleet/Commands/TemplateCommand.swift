@@ -37,9 +37,7 @@ struct TemplateSave: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if name.isEmpty || name.count > 64 {
-            throw ValidationError("name: use 1 to 64 characters")
-        }
+        if let fault = nameFault(name) { throw ValidationError(fault) }
     }
 
     func run() async throws {

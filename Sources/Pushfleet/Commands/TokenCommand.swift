@@ -33,7 +33,9 @@ struct TokenList: AsyncParsableCommand {
             throw ValidationError(
                 "state: '\(state ?? "")' is unknown; use active, suspect, quarantined, unregistered or wrong_project")
         }
-        guard (1...100_000).contains(limit) else { throw ValidationError("limit: use 1 to 100000") }
+        guard (1...100_000).contains(limit) else {
+            throw ValidationError("limit: \(limit) is out of range; use 1 to 100000")
+        }
     }
 
     private var chosenState: SubscriberState? { SubscriberState.allCases.first { $0.name == state } }

@@ -13,21 +13,18 @@ struct WebPushKeyOptions: ParsableArguments {
     @Flag(help: "webpush: without a collapse key, the thread id replaces what it showed before.") var tagByThread =
         false
 
-    func check(transport: String, endpoint: String?) throws {
+    /// Everything that is wrong with them.
+    func faults(transport: String, endpoint: String?) -> [String] {
         guard transport == "webpush" else {
-            if contact != nil || generate || declarative || padding || tagByThread {
-                throw ValidationError(
-                    "contact, generate, declarative, padding, tag-by-thread: webpush only; remove them")
-            }
-            return
+            let isGiven = contact != nil || generate || declarative || padding || tagByThread
+            return isGiven ? ["contact, generate, declarative, padding, tag-by-thread: webpush only; remove them"] : []
         }
-        guard endpoint == nil else {
-            throw ValidationError("endpoint: a browser's subscription names its own; remove it")
+        var faults: [String] = []
+        if endpoint != nil { faults.append("endpoint: a browser's subscription names its own; remove it") }
+        if !(contact.map(VAPIDKey.isContact) ?? false) {
+            faults.append("contact: push services want one; use mailto:push@your.domain or https://your.domain/contact")
         }
-        guard let contact, VAPIDKey.isContact(contact) else {
-            throw ValidationError(
-                "contact: push services want one; use mailto:push@your.domain or https://your.domain/contact")
-        }
+        return faults
     }
 
     /// Reads the key, or makes it.

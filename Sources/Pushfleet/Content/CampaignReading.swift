@@ -29,7 +29,9 @@ struct CampaignReading {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw CommandFailure("file: \(path) cannot be read; name a campaign file (JSON)")
         }
-        return [UInt8](data)
+        let bytes = [UInt8](data)
+        // A byte order mark, as editors on Windows write it.
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
     /// Takes the app's templates, channels and FCM mode from the database.

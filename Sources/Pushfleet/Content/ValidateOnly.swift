@@ -11,12 +11,21 @@ struct ValidateOnly {
     let tokens: any AccessTokenStore
     let trustFile: String?
 
+    /// How long an access token may take: the endpoint may be out of reach for good.
+    private static let patience = Duration.seconds(10)
+
     func send(_ reading: CampaignReading, to recipient: SubscriberForPreview) async throws -> [CampaignCheck.Row] {
         let transport = try makeTransport()
         return try await withThrowingTaskGroup { group in
             group.addTask { try await transport.run() }
             defer { group.cancelAll() }
-            try await transport.ready()
+            if let fault = try await Self.fault(of: transport) {
+                return [
+                    CampaignCheck.Row(
+                        transport: .fcm, credential: credential.name, language: "-", status: 0, answer: fault,
+                        accepted: false)
+                ]
+            }
             var rows: [CampaignCheck.Row] = []
             for (_, message) in reading.messages {
                 let languages = message.silent ? [recipient.language] : message.variants.map(\.language)
@@ -26,6 +35,25 @@ struct ValidateOnly {
             }
             await transport.close(by: .now + .seconds(5))
             return rows
+        }
+    }
+
+    /// - Returns: why there is no access token to send with; nil = there is one.
+    private static func fault(of transport: FCMTransport) async throws -> String? {
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask {
+                do { try await transport.ready() } catch let refused as AccessTokenRefused {
+                    let reason = refused.answer.reason ?? .fcmAccessTokenRefused
+                    return "\(reason.name): \(reason.remedy)"
+                }
+                return nil
+            }
+            group.addTask {
+                try await Task.sleep(for: patience)
+                return "no access token within \(short(patience)); check the way to the key's token_uri"
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
         }
     }
 

@@ -3,6 +3,7 @@ import Glibc
 /// A file read from its beginning in pieces, so that its size costs no memory.
 struct FileChunks: ~Copyable {
     private let descriptor: Int32
+    private let identity: (device: UInt64, inode: UInt64)
     /// nil = not known, as of a pipe.
     let size: Int64?
     /// Bytes given so far.
@@ -21,6 +22,14 @@ struct FileChunks: ~Copyable {
             return nil
         }
         size = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+        identity = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// Whether writing to the path would destroy what is read here, under whatever name.
+    func isFile(at path: String) -> Bool {
+        var status = stat()
+        return unsafe size != nil && stat(path, &status) == 0
+            && identity == (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
     deinit { close(descriptor) }

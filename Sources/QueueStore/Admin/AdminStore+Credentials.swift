@@ -103,6 +103,7 @@ extension AdminStore {
     }
 
     package func credentials(app: String?) async throws -> [CredentialRecord] {
+        if let app { _ = try await appID(app) }
         let rows = try await client.query(
             """
             SELECT app.name, c.name, c.transport, c.file, c.state, coalesce(reason.name, c.state_reason::text),

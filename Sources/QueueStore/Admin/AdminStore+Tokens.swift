@@ -52,7 +52,8 @@ package struct TokenStory: Sendable, Encodable {
 
 extension AdminStore {
     package func tokenWaves(app: String?) async throws -> [TokenWaveRecord] {
-        try await client.query(.tokenWaves(app: app), deadline: .seconds(30)).map { row in
+        if let app { _ = try await appID(app) }
+        return try await client.query(.tokenWaves(app: app), deadline: .seconds(30)).map { row in
             TokenWaveRecord(
                 app: row.string(0), credential: row.string(1), evidence: row.string(2),
                 window: TokenWindow(from: row.string(3), to: row.string(4)), answers: row.int64(5),
@@ -87,6 +88,7 @@ extension AdminStore {
     /// Takes back what answers of the credential did to addresses within the window; how many are back.
     package func restoreTokens(app: String, credential: String, in window: TokenWindow) async throws -> Int64 {
         try await requireCredential(app, credential)
+        try await requireOrder(window)
         return try await client.query(
             """
             SELECT pushfleet.restore_tokens(
@@ -98,12 +100,22 @@ extension AdminStore {
     /// Retires what waves of the credential hold within the window; how many.
     package func acceptTokens(app: String, credential: String, in window: TokenWindow) async throws -> Int64 {
         try await requireCredential(app, credential)
+        try await requireOrder(window)
         return try await client.query(
             """
             SELECT pushfleet.accept_tokens(
                 \(app), \(credential), (\(window.from)::text)::timestamptz, (\(window.to)::text)::timestamptz
             )
             """, deadline: .seconds(300))[0].int64(0)
+    }
+
+    /// The texts are PostgreSQL's to read.
+    private func requireOrder(_ window: TokenWindow) async throws {
+        let rows = try await client.query(
+            "SELECT (\(window.from)::text)::timestamptz < (\(window.to)::text)::timestamptz")
+        guard rows[0].bool(0) else {
+            throw AdminError("from: \(window.from) is not before --to \(window.to); exchange or correct them")
+        }
     }
 
     private func requireCredential(_ app: String, _ name: String) async throws {

@@ -25,16 +25,36 @@ package struct RunRecord: Sendable, Encodable {
 extension AdminStore {
     /// Creates a campaign with its first content version and its run, or the instant of its first occurrence, all or
     /// nothing. The run keeps what was planned for it.
-    /// - Parameter body: the file as it was read.
-    /// - Throws: `AdminError` when another body stands under the idempotency key, or a name is unknown.
-    package func createCampaign(_ file: CampaignFile, body: String) async throws -> CreatedCampaign {
+    /// - Parameters:
+    ///   - body: the file as it was read.
+    ///   - dryRun: do the same, and take it back: what is returned is what would be.
+    /// - Throws: `AdminError` when another body stands under the idempotency key, or a name is unknown; `ContentProblems`,
+    ///   also when it is over already.
+    package func createCampaign(
+        _ file: CampaignFile, body: String, dryRun: Bool = false
+    ) async throws -> CreatedCampaign {
         let prepared = try await prepare(file)
-        return try await client.withTransaction { connection in
-            let (file, app) = (prepared.file, prepared.app)
-            if let known = try await known(file, app: app, body: body, on: connection) { return known }
-            let campaign = try await insertCampaign(file, app: app, body: body, on: connection)
-            return try await begin(prepared, as: campaign, body: body, on: connection)
-        }
+        do {
+            return try await client.withTransaction { connection in
+                let created = try await create(prepared, body: body, on: connection)
+                if dryRun { throw DryRun(created: created) }
+                return created
+            }
+        } catch let dry as DryRun { return dry.created }
+    }
+
+    /// Rolls back what is only tried.
+    private struct DryRun: Error { let created: CreatedCampaign }
+
+    private func create(
+        _ prepared: PreparedCampaign, body: String, on connection: PostgresConnection
+    ) async throws -> CreatedCampaign {
+        let (file, app) = (prepared.file, prepared.app)
+        // Asked for again it is still that campaign, however long it is over.
+        if let known = try await known(file, app: app, body: body, on: connection) { return known }
+        if prepared.isOver { throw ContentProblems([Self.overProblem]) }
+        let campaign = try await insertCampaign(file, app: app, body: body, on: connection)
+        return try await begin(prepared, as: campaign, body: body, on: connection)
     }
 
     /// A campaign with everything that its names stand for.
@@ -44,6 +64,8 @@ extension AdminStore {
         var template: Int64?
         var audience: Audience
         var plan: PostgresJSON
+        /// Nothing of it would be sent any more.
+        var isOver: Bool
     }
 
     /// - Throws: `AdminError` or `ContentProblems` when a name is unknown.
@@ -52,8 +74,9 @@ extension AdminStore {
         let (file, template) = try await resolvingTemplate(of: file, app: app)
         let audience = try await writtenOut(file.audience ?? .all, app: app)
         try await checkZone(of: file.schedule)
-        let plan = try await planRecord(file, audience: audience, app: app)
-        return PreparedCampaign(app: app, file: file, template: template, audience: audience, plan: plan)
+        let (plan, isOver) = try await reckon(file, audience: audience, app: app, exact: false)
+        return PreparedCampaign(
+            app: app, file: file, template: template, audience: audience, plan: try record(plan), isOver: isOver)
     }
 
     /// Gives a campaign that has a row its first content version, and its run or the instant of its first occurrence.
@@ -135,16 +158,22 @@ extension AdminStore {
     }
 
     /// A name that PostgreSQL does not know would stop the campaign when it is due.
-    func checkZone(of schedule: Schedule) async throws {
+    /// - Throws: `ContentProblems`.
+    package func checkZone(of schedule: Schedule) async throws {
         guard case .cron(_, let zone, _) = schedule else { return }
         let known = try await client.query("SELECT 1 FROM pushfleet.time_zone WHERE key = lower(\(zone))")
         if known.isEmpty {
-            throw AdminError("schedule: '\(zone)' is no IANA zone; use one such as Europe/Lisbon")
+            throw ContentProblems([
+                Problem(
+                    pointer: "/schedule/zone", code: ProblemCode.scheduleInvalid.rawValue,
+                    message: "'\(zone)' is no IANA zone.", remedy: "Use one such as Europe/Lisbon.")
+            ])
         }
     }
 
     /// - Parameter tests: with test sends.
     package func runs(app: String?, limit: Int32, tests: Bool = false) async throws -> [RunRecord] {
+        if let app { _ = try await appID(app) }
         let rows = try await client.query(
             """
             SELECT run.id, coalesce(run.campaign_id, 0), app.name, coalesce(campaign.name, ''),

@@ -14,7 +14,7 @@ extension AdminStore {
     /// to, also through retries.
     ///
     /// Audience, schedule, throttle and weight change only while nothing of it was expanded.
-    /// - Throws: `AdminError` when a run of it sends (pause it first) or a change comes too late.
+    /// - Throws: `AdminError` when a run of it sends (pause it first), it is over or a change comes too late.
     package func editCampaign(_ campaign: Campaign.ID, _ file: CampaignFile, body: String) async throws
         -> EditedCampaign
     {
@@ -29,6 +29,9 @@ extension AdminStore {
             for run in runs where run.bool(1) {
                 throw AdminError(
                     "campaign: run \(run.int64(0)) sends; first: pushfleet campaign pause \(run.int64(0))")
+            }
+            if runs.isEmpty, before.schedule.isOnce {
+                throw AdminError("campaign: \(campaign) is over, nobody would read it; create another campaign")
             }
             let isExpanded = runs.contains { $0.bool(2) }
             try refuseLateChanges(from: before, to: file, isExpanded: isExpanded)
@@ -76,9 +79,7 @@ extension AdminStore {
     }
 
     private func refuseLateChanges(from old: CampaignFile, to new: CampaignFile, isExpanded: Bool) throws {
-        let isRecurring = if case .cron = old.schedule { true } else { false }
-        let staysRecurring = if case .cron = new.schedule { true } else { false }
-        guard isRecurring == staysRecurring else {
+        guard old.schedule.isOnce == new.schedule.isOnce else {
             throw AdminError("schedule: a recurring campaign stays one; create another campaign")
         }
         if old.target != new.target {
@@ -88,7 +89,7 @@ extension AdminStore {
         if old.variants.map(\.name) != new.variants.map(\.name) || old.variantBounds != new.variantBounds {
             throw AdminError("variants: people have their variants already; change the messages alone")
         }
-        if old.audience != new.audience || old.schedule != new.schedule && !isRecurring {
+        if old.audience != new.audience || old.schedule != new.schedule && old.schedule.isOnce {
             throw AdminError(
                 "audience, schedule: its jobs are there already; cancel it and create another, or change the message "
                     + "alone")

@@ -14,26 +14,38 @@ extension AdminStore {
         let (file, _) = try await resolvingTemplate(of: file, app: app)
         try await checkZone(of: file.schedule)
         let audience = try await writtenOut(file.audience ?? .all, app: app)
-        return try await plan(file, audience: audience, app: app, exact: exact)
+        var (plan, isOver) = try await reckon(file, audience: audience, app: app, exact: exact)
+        plan.isOver = isOver ? true : nil
+        return plan
     }
+
+    /// What is wrong with a campaign of which nothing would be sent any more.
+    package static let overProblem = Problem(
+        pointer: "/schedule", code: ProblemCode.scheduleInvalid.rawValue,
+        message: "It is over already: what is due last has expired, or no occurrence is left.",
+        remedy: "Correct the schedule, or lengthen delivery.ttlSeconds.")
 
     /// An estimate as a run keeps it.
     func planRecord(_ file: CampaignFile, audience: Audience, app: App.ID) async throws -> PostgresJSON {
+        try record(await reckon(file, audience: audience, app: app, exact: false).plan)
+    }
+
+    func record(_ plan: AudiencePlan) throws -> PostgresJSON {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        let plan = try await plan(file, audience: audience, app: app, exact: false)
         return PostgresJSON(String(decoding: try encoder.encode(plan), as: UTF8.self))
     }
 
-    private func plan(
+    /// - Returns: the plan, and whether nothing of the campaign would be sent any more.
+    func reckon(
         _ file: CampaignFile, audience: Audience, app: App.ID, exact: Bool
-    ) async throws -> AudiencePlan {
+    ) async throws -> (plan: AudiencePlan, isOver: Bool) {
         guard file.target == nil else {
             // One request; FCM alone knows to how many.
             var plan = AudiencePlan()
             (plan.targeted, plan.sent, plan.sampled) = (1, 1, 1)
             plan.transports = [.init(name: TransportKind.fcm.name, subscribers: 1)]
-            return plan
+            return (plan, try await isOver(file, groups: []))
         }
         let rows = Double(try await client.query(.subscriberEstimate)[0].int64(0))
         let share = exact || rows <= Self.sampleSize ? 100 : 100 * Self.sampleSize / rows
@@ -61,7 +73,26 @@ extension AdminStore {
         plan.policies += try await limitPolicies(of: file, isSilent: isSilent, app: app)
         plan.exact = share >= 100
         plan.sampled = counted.reduce(0) { $0 + $1.int64(7) }
-        return plan
+        return (plan, try await isOver(file, groups: groups))
+    }
+
+    /// Whether what is due last would have expired, whoever is due then, or a recurring campaign has no occurrence left.
+    private func isOver(_ file: CampaignFile, groups: [PlannedGroup]) async throws -> Bool {
+        let lastDue = groups.filter { $0.skip == nil }.map(\.dueAt).max()
+        // 0 is a minute, for what is sent now or never.
+        let life = file.delivery.ttlSeconds == 0 ? 60 : file.delivery.ttlSeconds ?? 2_419_200
+        switch file.schedule {
+        case .now: return false
+        case .at(let instant, _):
+            return try await max(lastDue ?? instant, instant) + .seconds(life) <= client.databaseNow()
+        case .local:
+            guard let lastDue else { return false }
+            return try await lastDue + .seconds(life) <= client.databaseNow()
+        case .cron(let cron, let zone, let policies):
+            return try await client.withConnection { connection in
+                try await connection.firstOccurrence(of: cron, zone: zone, policies)
+            } == nil
+        }
     }
 
     /// What the app's cap and quiet hours mean for a campaign; empty where neither is set.

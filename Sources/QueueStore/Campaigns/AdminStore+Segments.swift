@@ -41,8 +41,17 @@ extension AdminStore {
     }
 
     /// - Returns: false if there is none of that name. Runs that exist keep what it was.
-    package func deleteSegment(_ name: String, app: String) async throws -> Bool {
-        let app = try await appID(app)
+    /// - Throws: `AdminError` that names the segments that stand on it.
+    package func deleteSegment(_ name: String, app appName: String) async throws -> Bool {
+        let standing = try await segments(app: appName).filter { segment in
+            try Audience(storedJSON: segment.audience).segments.contains(name)
+        }.map { "'\($0.name)'" }
+        guard standing.isEmpty else {
+            throw AdminError(
+                "segment: \(standing.joined(separator: ", ")) would stand on nothing without '\(name)'; first change or "
+                    + "delete what stands on it")
+        }
+        let app = try await appID(appName)
         return try await client.query(
             "DELETE FROM pushfleet.segment WHERE app_id = \(app.rawValue) AND name = \(name)"
         ).affected == 1

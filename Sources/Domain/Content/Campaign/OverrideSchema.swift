@@ -24,6 +24,8 @@ struct OverrideSchema: Sendable {
         case headers
         /// Any object.
         case free
+        /// An object whose `aps` Apple reads.
+        case applePayload
         case message(OverrideSchema)
     }
 
@@ -92,7 +94,7 @@ struct OverrideSchema: Sendable {
 
     private static let apns = OverrideSchema(fields: [
         "fcmOptions": .message(OverrideSchema(fields: ["analyticsLabel": .label, "image": .string])),
-        "headers": .headers, "liveActivityToken": .string, "payload": .free,
+        "headers": .headers, "liveActivityToken": .string, "payload": .applePayload,
     ])
 
     private static let webpush = OverrideSchema(fields: [

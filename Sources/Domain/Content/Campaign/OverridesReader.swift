@@ -57,6 +57,7 @@ struct OverridesReader {
         case (.httpsLink, .string(let text)) where URLRules.isValidImage(text): break
         case (.list(let kind), .array(let elements)):
             for (index, element) in elements.enumerated() { check(element, kind, at: pointer / index) }
+        case (.applePayload, .object(let members)): checkAps(members["aps"], at: pointer / "aps")
         case (.data, .object(let members)): checkTexts(members, at: pointer, refused: Self.isReserved)
         case (.headers, .object(let members)):
             checkTexts(members, at: pointer) { Self.refusedHeaders.contains($0.lowercased()) }
@@ -75,6 +76,20 @@ struct OverridesReader {
             }
             if case .string = member { continue }
             invalid(pointer / key, "The value is \(member.kind).", remedy: "Write it as a text, in quotes.")
+        }
+    }
+
+    /// The rest of the payload is the app's own; of `aps` Apple says what it can be.
+    private mutating func checkAps(_ aps: JSONValue?, at pointer: JSONPointer) {
+        guard let aps else { return }
+        guard case .object(let members) = aps else {
+            return invalid(pointer, "The value is not what the provider takes here.", remedy: "Give an object.")
+        }
+        switch members["alert"] {
+        case nil, .string, .object: break
+        default:
+            let expected = "Give a text or an object."
+            invalid(pointer / "alert", "The value is not what the provider takes here.", remedy: expected)
         }
     }
 
@@ -134,7 +149,7 @@ struct OverridesReader {
         case .label: "1 to 50 letters, digits, -, _, ., ~ and %"
         case .httpsLink: "an absolute https address"
         case .list: "an array"
-        case .data, .headers, .free, .message: "an object"
+        case .data, .headers, .free, .applePayload, .message: "an object"
         }
     }
 }
