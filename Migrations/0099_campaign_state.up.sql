@@ -11,9 +11,9 @@ CREATE OR REPLACE FUNCTION pushfleet.stop(which bigint) RETURNS boolean
 BEGIN
     PERFORM pushfleet.require_run(which);
     IF EXISTS (SELECT FROM pushfleet.run WHERE run.id = which AND run.standing) THEN
-        RAISE EXCEPTION 'run: % holds the single notifications of a day and cannot be cancelled', which
-            USING ERRCODE = 'PF400',
-                HINT = 'cancel_notification(id) takes back one; pause(run) or pause_app(app) stops them all.';
+        RAISE EXCEPTION 'run: % holds the single notifications of a day and cannot be cancelled; pause it or its app, '
+            'or take one back by cancel_notification(id)', which
+            USING ERRCODE = 'PF400';
     END IF;
     UPDATE pushfleet.run
     SET status = 3

@@ -74,6 +74,9 @@ private func explain(_ failure: PostgresError) -> (message: String, status: Exit
     // Ours, not the server's: of the connection string.
     case (.invalidValue, nil):
         return ("\(failure); correct --database or PUSHFLEET_DATABASE_URL", ExitStatus.badInput)
+    // Said by our own functions, with the field and the remedy.
+    case (_, let state?) where state.hasPrefix("PF4"):
+        return (failure.message, ExitStatus.badInput)
     case (.undefinedObject, _):
         return (
             "the database has no Pushfleet schema, or an older one; run: pushfleet migrate up",

@@ -79,15 +79,14 @@ extension AdminStore {
     /// Whether what is due last would have expired, whoever is due then, or a recurring campaign has no occurrence left.
     private func isOver(_ file: CampaignFile, groups: [PlannedGroup]) async throws -> Bool {
         let lastDue = groups.filter { $0.skip == nil }.map(\.dueAt).max()
-        // 0 is a minute, for what is sent now or never.
-        let life = file.delivery.ttlSeconds == 0 ? 60 : file.delivery.ttlSeconds ?? 2_419_200
+        let life = file.delivery.life
         switch file.schedule {
         case .now: return false
         case .at(let instant, _):
-            return try await max(lastDue ?? instant, instant) + .seconds(life) <= client.databaseNow()
+            return try await max(lastDue ?? instant, instant) + life <= client.databaseNow()
         case .local:
             guard let lastDue else { return false }
-            return try await lastDue + .seconds(life) <= client.databaseNow()
+            return try await lastDue + life <= client.databaseNow()
         case .cron(let cron, let zone, let policies):
             return try await client.withConnection { connection in
                 try await connection.firstOccurrence(of: cron, zone: zone, policies)
