@@ -203,6 +203,22 @@ CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard 
         SELECT coalesce(sum(outcomes.n), 0)::bigint AS n FROM outcomes WHERE outcomes.shard = a.shard
     ) total
     WHERE a.run_id = which AND a.pending + a.leased + a.retrying = 0 AND a.targeted <> total.n
+    UNION ALL
+    SELECT 'open batch of a closed run', b.shard, b.id, 0, (b.size - b.settled)::bigint
+    FROM pushfleet.run
+    JOIN pushfleet.batch b ON b.run_id + 0 = run.id AND b.state * 1 <> 2
+    WHERE run.id = which AND run.closed_at IS NOT NULL
+    UNION ALL
+    -- Its progress goes with its batches, and then there is nothing to compare.
+    SELECT 'targeted of a closed run', NULL, NULL, t.targeted, pages.targeted + own.collected
+    FROM pushfleet.run_total t
+    CROSS JOIN LATERAL (
+        SELECT sum(p.targeted)::bigint AS targeted FROM pushfleet.run_progress p WHERE p.run_id = t.run_id
+    ) pages
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(b.collected), 0)::bigint AS collected FROM pushfleet.batch b WHERE b.run_id = t.run_id
+    ) own
+    WHERE t.run_id = which AND t.targeted <> pages.targeted + own.collected
 $$;
 
 COMMENT ON FUNCTION pushfleet.audit(which bigint) IS 'Counts the rows of a run against its batches: a row is a defect.';
@@ -5146,6 +5162,8 @@ CREATE INDEX batch_held ON pushfleet.batch USING btree (shard, holder, claim_no)
 
 CREATE INDEX batch_holding ON pushfleet.batch USING btree (((shard + 0)), holder, claim_no) WHERE ((state + 0) = 1);
 
+CREATE INDEX batch_open ON pushfleet.batch USING btree (((run_id + 0)), ((shard + 0))) WHERE ((state * 1) <> 2);
+
 CREATE INDEX batch_promotable ON pushfleet.batch USING btree (((shard + 0)), due_at) WHERE ((state + 0) = 5);
 
 CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id, tag) WHERE (state = 0);
@@ -5569,6 +5587,8 @@ GRANT SELECT(quiet_policy) ON TABLE pushfleet.run TO pushfleet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_progress TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_janitor;
+
+GRANT UPDATE(expanded) ON TABLE pushfleet.run_progress TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.accounting TO pushfleet_janitor;
 

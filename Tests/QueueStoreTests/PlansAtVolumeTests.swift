@@ -21,12 +21,18 @@ import Testing
                 let members = QueueFixture.Members(all: client)
                 let queue = try await QueueFixture.make(database, client, members, subscribers: 20_000, .none)
                 try await PlansAtVolume(queue: queue, jobs: Self.jobs).fill()
+                try await idleRuns(queue)
                 try await claimReadFlush(queue)
                 try await rescue(queue)
                 try await rebatch(queue)
                 try await audit(queue)
             }
         }
+    }
+
+    /// Of runs with something open nothing is read but that there is something, whatever they have done.
+    private func idleRuns(_ queue: QueueFixture) async throws {
+        try await expect("idle runs", .idleRuns, queue, pages: 20 * Int(PlansAtVolume.runs), sorts: 100)
     }
 
     private func claimReadFlush(_ queue: QueueFixture) async throws {
