@@ -863,17 +863,22 @@ CREATE FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) RETURNS sm
     END::smallint
 $$;
 
-CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean)
+CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean, is_detached boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
-    AS $$
-    SELECT kind.what, format('%I', c.relname), i.inhdetachpending
+    AS $_$
+    SELECT kind.what, format('%I', c.relname), coalesce(i.inhdetachpending, false), i.inhrelid IS NULL
     FROM (VALUES ('delivery'), ('attempt')) kind (what)
     JOIN pushfleet.retention r ON r.what = kind.what
-    JOIN pg_inherits i ON i.inhparent = ('pushfleet.' || kind.what)::regclass
-    JOIN pg_class c ON c.oid = i.inhrelid
+    JOIN pg_class c
+        ON c.relnamespace = 'pushfleet'::regnamespace
+        AND c.relkind = 'r'
+        AND c.relname ~ ('^' || kind.what || '_[0-9]{8}$')
+    LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
     CROSS JOIN LATERAL (
-        SELECT (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at
+        -- Of other tables' names, which may be read first: no day.
+        SELECT (to_date(substring(c.relname FROM '^(?:delivery|attempt)_([0-9]{8})$'), 'YYYYMMDD') + 1)::timestamp
+            AT TIME ZONE 'UTC' AS ends_at
     ) day
     WHERE day.ends_at < now() - r.keep
         AND (SELECT min(m.folded_until) FROM pushfleet.tally_mark m) >= day.ends_at
@@ -883,7 +888,7 @@ CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, 
             WHERE run.created_at < day.ends_at AND t.audited_at IS NULL
         )
     ORDER BY c.relname
-$$;
+$_$;
 
 CREATE FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint DEFAULT NULL::bigint, since interval DEFAULT '7 days'::interval) RETURNS TABLE(at timestamp with time zone, subscriber_id bigint, run_id bigint, campaign text, what text, reason text, detail jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2935,20 +2940,36 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400, PF403, PF404, PF409. A scheduler checks what SQL cannot.';
 
-CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
+CREATE FUNCTION pushfleet.settled_until(grace interval DEFAULT '00:01:00'::interval) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT CASE
         WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
-        THEN greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
-        ELSE now() - interval '60 s'
+        THEN least(
+            greatest(
+                now() - grace,
+                least(
+                    now() - interval '1 s',
+                    min(a.xact_start) FILTER (WHERE a.xact_start IS NULL OR a.xact_start > now() - grace)
+                )
+            ),
+            min(a.xact_start) FILTER (WHERE writer.pid IS NOT NULL)
+        )
+        ELSE now() - grace
     END
     FROM pg_stat_activity a
+    LEFT JOIN (
+        SELECT DISTINCT l.pid
+        FROM pg_locks l
+        WHERE l.relation = 'pushfleet.delivery'::regclass
+            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+            AND l.mode = 'RowExclusiveLock'
+            AND l.granted
+    ) writer ON writer.pid = a.pid
     WHERE a.datname = current_database()
         AND a.pid <> pg_backend_pid()
         AND a.backend_type = 'client backend'
-        AND (a.xact_start IS NULL OR a.xact_start > now() - interval '60 s')
 $$;
 
 CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
@@ -3113,9 +3134,9 @@ CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome 
     ),
     recorded AS (
         INSERT INTO pushfleet.delivery (
-            shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
+            shard, run_id, number, subscriber_id, batch_id, at, ordinal, outcome, attempts, content_version
         )
-        SELECT in_shard, t.run_id, t.id, t.subscriber_id, made.id, 0, as_outcome, 0, t.content_version
+        SELECT in_shard, t.run_id, t.id, t.subscriber_id, made.id, clock_timestamp(), 0, as_outcome, 0, t.content_version
         FROM taken t
         CROSS JOIN made
         RETURNING number
@@ -5475,7 +5496,7 @@ GRANT ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_sin
 REVOKE ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) TO pushfleet_caller;
 
-REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
+REVOKE ALL ON FUNCTION pushfleet.settled_until(grace interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 
