@@ -98,9 +98,7 @@ import Testing
     private func rebatch(_ queue: QueueFixture) async throws {
         let due = try await queue.client.query(.dueRetries(of: queue.shard), deadline: .seconds(10))
         let row = try #require(due.first)
-        let group = RetryGroup(
-            run: row.int64(0), route: row.int64(1),
-            expiresAt: PostgresTimestamp(microseconds: row.timestampMicroseconds(2)), contentVersion: row.int64(3))
+        let group = RetryGroup(row)
         // A paused run has as many due as there are others: nobody steps over them.
         _ = try await queue.client.query(
             """
