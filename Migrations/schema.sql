@@ -796,6 +796,28 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.end_campaign(which bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    owner text := (
+        SELECT a.name FROM pushfleet.campaign c JOIN pushfleet.app a ON a.id = c.app_id WHERE c.id = which
+    );
+BEGIN
+    IF owner IS NULL THEN
+        RETURN false;
+    END IF;
+    PERFORM pushfleet.require_caller(owner);
+    UPDATE pushfleet.campaign c
+    SET state = 3, next_at = NULL
+    WHERE c.id = which AND (c.state = 0 OR c.state = 1 AND c.next_at IS NOT NULL);
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.end_campaign(which bigint) IS 'No further run of a campaign begins; those that it has go on. False: none was to come. PF403.';
+
 CREATE FUNCTION pushfleet.ensure_day(parent text, day date) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -5332,6 +5354,9 @@ REVOKE ALL ON FUNCTION pushfleet.data_problems(data jsonb, at text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.drop_bucket(which integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.drop_bucket(which integer) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.end_campaign(which bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.end_campaign(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.ensure_day(parent text, day date) FROM PUBLIC;
 

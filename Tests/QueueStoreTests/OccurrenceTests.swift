@@ -156,6 +156,56 @@ import Testing
         }
     }
 
+    @Test func `a recurring campaign that is over goes on when its schedule says so, and not without an occurrence`()
+        async throws
+    {
+        try await QueueFixture.run { queue in
+            let campaign = Campaign.ID(try await recurring(queue))
+            #expect(try await queue.control.end(campaign))
+            for (end, state) in [("2020-01-01T00:00:00Z", 3), ("2099-01-01T00:00:00Z", 1)] as [(String, Int64)] {
+                let schedule = #"{"cron": "0 * * * *", "zone": "Europe/Lisbon", "end": "\#(end)"}"#
+                let body = queue.campaign(title: "New", schedule: schedule)
+                let file = try CampaignFile.parse(Array(body.utf8), mode: .strict)
+                if state == 3 {
+                    await #expect(throws: AdminError.self) {
+                        try await queue.admin.editCampaign(campaign, file, body: body)
+                    }
+                } else {
+                    #expect(try await queue.admin.editCampaign(campaign, file, body: body).revision == 2)
+                }
+                #expect(
+                    try await queue.count(
+                        "SELECT state::bigint FROM pushfleet.campaign WHERE (next_at > now()) = (state = 1) IS NOT FALSE"
+                    )
+                        == state)
+            }
+        }
+    }
+
+    @Test func `by its name a recurring campaign ends, between occurrences and with the one that sends`() async throws {
+        try await QueueFixture.run { queue in
+            for sends in [false, true] {
+                _ = try await recurring(queue, #", "missed": "latest""#)
+                if sends {
+                    _ = try await queue.client.query(
+                        "UPDATE pushfleet.campaign SET next_at = date_trunc('hour', now()) WHERE state = 1")
+                    #expect(try await queue.schedule.beginOccurrences().begun == 1)
+                }
+                await #expect(throws: AdminError.self) {
+                    try await queue.control.cancel(named: "Winter", app: "bus")
+                }
+                let (ended, runs) = try await queue.control.cancel(named: "Winter", app: nil)
+                #expect(ended.count == 1 && runs.count == (sends ? 1 : 0))
+                #expect(
+                    try await queue.count("SELECT count(*) FROM pushfleet.campaign WHERE next_at IS NULL AND state = 3")
+                        == (sends ? 2 : 1))
+                await #expect(throws: AdminError.self) {
+                    try await queue.control.cancel(named: "Winter", app: nil)
+                }
+            }
+        }
+    }
+
     @Test func `nothing is due before the start or after the end, and then the campaign is over`() async throws {
         try await QueueFixture.run { queue in
             let campaign = try await recurring(
