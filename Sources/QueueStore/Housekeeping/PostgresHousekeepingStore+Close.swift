@@ -55,7 +55,8 @@ extension PostgresQuery {
                         WHEN run.status <> 3 AND EXISTS (
                             SELECT
                             FROM pushfleet.run_route pair
-                            WHERE pair.shard = p.shard AND pair.run_id = p.run_id AND pair.head IS NOT NULL
+                            -- Not by the index of heads, which has those of all runs: the planner may take it for empty.
+                            WHERE pair.shard = p.shard AND pair.run_id = p.run_id AND coalesce(pair.head, -1) <> -1
                             OFFSET 0
                         ) THEN true
                         WHEN EXISTS (
