@@ -203,6 +203,22 @@ CREATE FUNCTION pushfleet.audit(which bigint) RETURNS TABLE(problem text, shard 
         SELECT coalesce(sum(outcomes.n), 0)::bigint AS n FROM outcomes WHERE outcomes.shard = a.shard
     ) total
     WHERE a.run_id = which AND a.pending + a.leased + a.retrying = 0 AND a.targeted <> total.n
+    UNION ALL
+    SELECT 'open batch of a closed run', b.shard, b.id, 0, (b.size - b.settled)::bigint
+    FROM pushfleet.run
+    JOIN pushfleet.batch b ON b.run_id + 0 = run.id AND b.state * 1 <> 2
+    WHERE run.id = which AND run.closed_at IS NOT NULL
+    UNION ALL
+    -- Its progress goes with its batches, and then there is nothing to compare.
+    SELECT 'targeted of a closed run', NULL, NULL, t.targeted, pages.targeted + own.collected
+    FROM pushfleet.run_total t
+    CROSS JOIN LATERAL (
+        SELECT sum(p.targeted)::bigint AS targeted FROM pushfleet.run_progress p WHERE p.run_id = t.run_id
+    ) pages
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(b.collected), 0)::bigint AS collected FROM pushfleet.batch b WHERE b.run_id = t.run_id
+    ) own
+    WHERE t.run_id = which AND t.targeted <> pages.targeted + own.collected
 $$;
 
 COMMENT ON FUNCTION pushfleet.audit(which bigint) IS 'Counts the rows of a run against its batches: a row is a defect.';
@@ -780,6 +796,28 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION pushfleet.end_campaign(which bigint) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+DECLARE
+    owner text := (
+        SELECT a.name FROM pushfleet.campaign c JOIN pushfleet.app a ON a.id = c.app_id WHERE c.id = which
+    );
+BEGIN
+    IF owner IS NULL THEN
+        RETURN false;
+    END IF;
+    PERFORM pushfleet.require_caller(owner);
+    UPDATE pushfleet.campaign c
+    SET state = 3, next_at = NULL
+    WHERE c.id = which AND (c.state = 0 OR c.state = 1 AND c.next_at IS NOT NULL);
+    RETURN FOUND;
+END
+$$;
+
+COMMENT ON FUNCTION pushfleet.end_campaign(which bigint) IS 'No further run of a campaign begins; those that it has go on. False: none was to come. PF403.';
+
 CREATE FUNCTION pushfleet.ensure_day(parent text, day date) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
@@ -847,17 +885,22 @@ CREATE FUNCTION pushfleet.exempt_rules(message jsonb, delivery jsonb) RETURNS sm
     END::smallint
 $$;
 
-CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean)
+CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, is_pending boolean, is_detached boolean)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pushfleet', 'pg_temp'
-    AS $$
-    SELECT kind.what, format('%I', c.relname), i.inhdetachpending
+    AS $_$
+    SELECT kind.what, format('%I', c.relname), coalesce(i.inhdetachpending, false), i.inhrelid IS NULL
     FROM (VALUES ('delivery'), ('attempt')) kind (what)
     JOIN pushfleet.retention r ON r.what = kind.what
-    JOIN pg_inherits i ON i.inhparent = ('pushfleet.' || kind.what)::regclass
-    JOIN pg_class c ON c.oid = i.inhrelid
+    JOIN pg_class c
+        ON c.relnamespace = 'pushfleet'::regnamespace
+        AND c.relkind = 'r'
+        AND c.relname ~ ('^' || kind.what || '_[0-9]{8}$')
+    LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
     CROSS JOIN LATERAL (
-        SELECT (to_date(right(c.relname, 8), 'YYYYMMDD') + 1)::timestamp AT TIME ZONE 'UTC' AS ends_at
+        -- Of other tables' names, which may be read first: no day.
+        SELECT (to_date(substring(c.relname FROM '^(?:delivery|attempt)_([0-9]{8})$'), 'YYYYMMDD') + 1)::timestamp
+            AT TIME ZONE 'UTC' AS ends_at
     ) day
     WHERE day.ends_at < now() - r.keep
         AND (SELECT min(m.folded_until) FROM pushfleet.tally_mark m) >= day.ends_at
@@ -867,7 +910,7 @@ CREATE FUNCTION pushfleet.expired_days() RETURNS TABLE(parent text, child text, 
             WHERE run.created_at < day.ends_at AND t.audited_at IS NULL
         )
     ORDER BY c.relname
-$$;
+$_$;
 
 CREATE FUNCTION pushfleet.explain(app text, recipient jsonb, which_run bigint DEFAULT NULL::bigint, since interval DEFAULT '7 days'::interval) RETURNS TABLE(at timestamp with time zone, subscriber_id bigint, run_id bigint, campaign text, what text, reason text, detail jsonb)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2925,20 +2968,36 @@ $$;
 
 COMMENT ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) IS 'Stores a campaign file; its id. PF400, PF403, PF404, PF409. A scheduler checks what SQL cannot.';
 
-CREATE FUNCTION pushfleet.settled_until() RETURNS timestamp with time zone
+CREATE FUNCTION pushfleet.settled_until(grace interval DEFAULT '00:01:00'::interval) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     SET search_path TO 'pushfleet', 'pg_temp'
     AS $$
     SELECT CASE
         WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
-        THEN greatest(now() - interval '60 s', least(now() - interval '1 s', min(a.xact_start)))
-        ELSE now() - interval '60 s'
+        THEN least(
+            greatest(
+                now() - grace,
+                least(
+                    now() - interval '1 s',
+                    min(a.xact_start) FILTER (WHERE a.xact_start IS NULL OR a.xact_start > now() - grace)
+                )
+            ),
+            min(a.xact_start) FILTER (WHERE writer.pid IS NOT NULL)
+        )
+        ELSE now() - grace
     END
     FROM pg_stat_activity a
+    LEFT JOIN (
+        SELECT DISTINCT l.pid
+        FROM pg_locks l
+        WHERE l.relation = 'pushfleet.delivery'::regclass
+            AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+            AND l.mode = 'RowExclusiveLock'
+            AND l.granted
+    ) writer ON writer.pid = a.pid
     WHERE a.datname = current_database()
         AND a.pid <> pg_backend_pid()
         AND a.backend_type = 'client backend'
-        AND (a.xact_start IS NULL OR a.xact_start > now() - interval '60 s')
 $$;
 
 CREATE FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) RETURNS bigint
@@ -3103,9 +3162,9 @@ CREATE FUNCTION pushfleet.take_back(in_shard smallint, which bigint, as_outcome 
     ),
     recorded AS (
         INSERT INTO pushfleet.delivery (
-            shard, run_id, number, subscriber_id, batch_id, ordinal, outcome, attempts, content_version
+            shard, run_id, number, subscriber_id, batch_id, at, ordinal, outcome, attempts, content_version
         )
-        SELECT in_shard, t.run_id, t.id, t.subscriber_id, made.id, 0, as_outcome, 0, t.content_version
+        SELECT in_shard, t.run_id, t.id, t.subscriber_id, made.id, clock_timestamp(), 0, as_outcome, 0, t.content_version
         FROM taken t
         CROSS JOIN made
         RETURNING number
@@ -5152,6 +5211,8 @@ CREATE INDEX batch_held ON pushfleet.batch USING btree (shard, holder, claim_no)
 
 CREATE INDEX batch_holding ON pushfleet.batch USING btree (((shard + 0)), holder, claim_no) WHERE ((state + 0) = 1);
 
+CREATE INDEX batch_open ON pushfleet.batch USING btree (((run_id + 0)), ((shard + 0))) WHERE ((state * 1) <> 2);
+
 CREATE INDEX batch_promotable ON pushfleet.batch USING btree (((shard + 0)), due_at) WHERE ((state + 0) = 5);
 
 CREATE INDEX batch_ready ON pushfleet.batch USING btree (shard, run_id, route_id, tag) WHERE (state = 0);
@@ -5299,6 +5360,9 @@ REVOKE ALL ON FUNCTION pushfleet.data_problems(data jsonb, at text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.drop_bucket(which integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.drop_bucket(which integer) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.end_campaign(which bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.end_campaign(which bigint) TO pushfleet_caller;
 
 REVOKE ALL ON FUNCTION pushfleet.ensure_day(parent text, day date) FROM PUBLIC;
 
@@ -5463,7 +5527,7 @@ GRANT ALL ON FUNCTION pushfleet.route_rate(rate integer, ramp interval, ramp_sin
 REVOKE ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.schedule_campaign(campaign jsonb) TO pushfleet_caller;
 
-REVOKE ALL ON FUNCTION pushfleet.settled_until() FROM PUBLIC;
+REVOKE ALL ON FUNCTION pushfleet.settled_until(grace interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.standing_run(which bigint, day date, policy smallint) FROM PUBLIC;
 
@@ -5575,6 +5639,8 @@ GRANT SELECT(quiet_policy) ON TABLE pushfleet.run TO pushfleet_worker;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.run_progress TO pushfleet_scheduler;
 GRANT SELECT ON TABLE pushfleet.run_progress TO pushfleet_janitor;
+
+GRANT UPDATE(expanded) ON TABLE pushfleet.run_progress TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.accounting TO pushfleet_janitor;
 

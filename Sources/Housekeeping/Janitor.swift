@@ -77,12 +77,31 @@ package struct Janitor: Service {
         }
     }
 
+    /// - Throws: the first error, after every part had its turn: one that cannot be cleared holds up no other.
     private func clear() async throws {
-        try await store.ensureDays()
+        var failure: (any Error)?
+        for part in [ensureDays, dropBuckets, forgetRates, forgetWorkers, clearTokens] {
+            do { try await part() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func ensureDays() async throws { try await store.ensureDays() }
+
+    private func dropBuckets() async throws {
         let dropped = try await store.dropBuckets(shards: store.shards())
         if dropped > 0 { logger.info("job partitions dropped", metadata: ["partitions": "\(dropped)"]) }
+    }
+
+    private func forgetRates() async throws {
         try await store.forgetRates(olderThan: configuration.forgetRatesAfter)
+    }
+
+    private func forgetWorkers() async throws {
         try await store.forgetWorkers(lapsedFor: configuration.forgetAfter)
+    }
+
+    private func clearTokens() async throws {
         let cleared = try await store.clearTokens(grace: configuration.tokenGrace)
         if cleared > 0 { logger.info("retired subscribers deleted", metadata: ["subscribers": "\(cleared)"]) }
     }

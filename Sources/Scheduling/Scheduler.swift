@@ -35,6 +35,11 @@ package struct Scheduler: Service {
             loops.addTask {
                 await repeating("occurrences", logger: logger, draw: draw) {
                     try await beginOccurrences()
+                    await pause(configuration.occurrenceCheck)
+                }
+            }
+            loops.addTask {
+                await repeating("admission", logger: logger, draw: draw) {
                     try await admitCampaigns()
                     await pause(configuration.occurrenceCheck)
                 }

@@ -92,6 +92,29 @@ import Threading
         }
     }
 
+    @Test func `What a long transaction takes back is of its own time, and counting waits for the commit`() async throws
+    {
+        try await QueueFixture.run { fixture in
+            let id = try await fixture.count(
+                """
+                SELECT pushfleet.notify('ferry', '{"externalId": "u1"}',
+                    '{"content": {"en": {"title": "Hi", "body": "x"}, "_default": "en"}}')
+                """)
+            // Any transaction is a long one here.
+            let settled: PostgresQuery = "SELECT now() <= pushfleet.settled_until('0 s')"
+            try await fixture.client.withTransaction { caller in
+                let began = try await caller.query("SELECT now()")[0].timestampMicroseconds(0)
+                #expect(try await fixture.client.query(settled)[0].bool(0))
+                #expect(try await caller.query("SELECT pushfleet.cancel_notification(\(id))")[0].int32(0) == 1)
+                let bound = try await fixture.client.query("SELECT pushfleet.settled_until('0 s')")[0]
+                #expect(bound.timestampMicroseconds(0) <= began)
+                let at = try await caller.query("SELECT at FROM pushfleet.delivery")[0].timestampMicroseconds(0)
+                #expect(at > began)
+            }
+            #expect(try await fixture.client.query(settled)[0].bool(0))
+        }
+    }
+
     @Test func `A closed run is audited once and its finding kept`() async throws {
         try await QueueFixture.run { fixture in
             let store = fixture.books

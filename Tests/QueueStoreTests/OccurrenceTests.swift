@@ -111,6 +111,101 @@ import Testing
         }
     }
 
+    @Test func `a campaign whose segment is gone says so, holds up no other, and goes on when mended`()
+        async throws
+    {
+        try await QueueFixture.run { queue in
+            try await queue.admin.setSegment("regulars", app: "ferry", to: .all)
+            let schedule = #"{"cron": "0 * * * *", "zone": "UTC", "missed": "latest", "overlap": "allow"}"#
+            let bad = try await queue.create(
+                queue.campaign(audience: #"{"segment": "regulars"}"#, schedule: schedule)
+            ).campaign
+            let good = try await queue.create(queue.campaign(schedule: schedule)).campaign
+            _ = try await queue.client.query("DELETE FROM pushfleet.segment")
+            try await missHours(queue, 2)
+            #expect(try await queue.schedule.beginOccurrences().begun == 1)
+            #expect(try await queue.count("SELECT campaign_id FROM pushfleet.run") == good)
+            #expect(
+                try await queue.texts(
+                    "SELECT problems -> 0 ->> 'message' FROM pushfleet.campaign WHERE id = \(bad) AND next_at > now()"
+                ).first?.contains("'regulars'") == true)
+            try await queue.admin.setSegment("regulars", app: "ferry", to: .all)
+            _ = try await queue.client.query(
+                "UPDATE pushfleet.campaign SET next_at = now() - interval '1 s' WHERE id = \(bad)")
+            #expect(try await queue.schedule.beginOccurrences().begun == 1)
+            #expect(
+                try await queue.count(
+                    "SELECT count(*) FROM pushfleet.campaign WHERE problems IS NULL AND next_at > now()") == 2)
+        }
+    }
+
+    @Test func `a campaign that the database refuses holds up no other, and is named`() async throws {
+        try await QueueFixture.run { queue in
+            let bad = try await recurring(queue, #", "missed": "latest", "overlap": "allow""#)
+            let good = try await recurring(queue, #", "missed": "latest", "overlap": "allow""#)
+            try await missHours(queue, 1)
+            _ = try await queue.client.query(
+                """
+                UPDATE pushfleet.campaign
+                SET next_at = next_at - interval '1 h', body = jsonb_set(body, '{schedule,zone}', '"Mars/Base"')
+                WHERE id = \(bad)
+                """)
+            let error = await #expect(throws: (any Error).self) { try await queue.schedule.beginOccurrences() }
+            #expect("\(try #require(error))".hasPrefix("campaign \(bad): "))
+            #expect(try await queue.count("SELECT campaign_id FROM pushfleet.run") == good)
+        }
+    }
+
+    @Test func `a recurring campaign that is over goes on when its schedule says so, and not without an occurrence`()
+        async throws
+    {
+        try await QueueFixture.run { queue in
+            let campaign = Campaign.ID(try await recurring(queue))
+            #expect(try await queue.control.end(campaign))
+            for (end, state) in [("2020-01-01T00:00:00Z", 3), ("2099-01-01T00:00:00Z", 1)] as [(String, Int64)] {
+                let schedule = #"{"cron": "0 * * * *", "zone": "Europe/Lisbon", "end": "\#(end)"}"#
+                let body = queue.campaign(title: "New", schedule: schedule)
+                let file = try CampaignFile.parse(Array(body.utf8), mode: .strict)
+                if state == 3 {
+                    await #expect(throws: AdminError.self) {
+                        try await queue.admin.editCampaign(campaign, file, body: body)
+                    }
+                } else {
+                    #expect(try await queue.admin.editCampaign(campaign, file, body: body).revision == 2)
+                }
+                #expect(
+                    try await queue.count(
+                        "SELECT state::bigint FROM pushfleet.campaign WHERE (next_at > now()) = (state = 1) IS NOT FALSE"
+                    )
+                        == state)
+            }
+        }
+    }
+
+    @Test func `by its name a recurring campaign ends, between occurrences and with the one that sends`() async throws {
+        try await QueueFixture.run { queue in
+            for sends in [false, true] {
+                _ = try await recurring(queue, #", "missed": "latest""#)
+                if sends {
+                    _ = try await queue.client.query(
+                        "UPDATE pushfleet.campaign SET next_at = date_trunc('hour', now()) WHERE state = 1")
+                    #expect(try await queue.schedule.beginOccurrences().begun == 1)
+                }
+                await #expect(throws: AdminError.self) {
+                    try await queue.control.cancel(named: "Winter", app: "bus")
+                }
+                let (ended, runs) = try await queue.control.cancel(named: "Winter", app: nil)
+                #expect(ended.count == 1 && runs.count == (sends ? 1 : 0))
+                #expect(
+                    try await queue.count("SELECT count(*) FROM pushfleet.campaign WHERE next_at IS NULL AND state = 3")
+                        == (sends ? 2 : 1))
+                await #expect(throws: AdminError.self) {
+                    try await queue.control.cancel(named: "Winter", app: nil)
+                }
+            }
+        }
+    }
+
     @Test func `nothing is due before the start or after the end, and then the campaign is over`() async throws {
         try await QueueFixture.run { queue in
             let campaign = try await recurring(

@@ -21,12 +21,18 @@ import Testing
                 let members = QueueFixture.Members(all: client)
                 let queue = try await QueueFixture.make(database, client, members, subscribers: 20_000, .none)
                 try await PlansAtVolume(queue: queue, jobs: Self.jobs).fill()
+                try await idleRuns(queue)
                 try await claimReadFlush(queue)
                 try await rescue(queue)
                 try await rebatch(queue)
                 try await audit(queue)
             }
         }
+    }
+
+    /// Of runs with something open nothing is read but that there is something, whatever they have done.
+    private func idleRuns(_ queue: QueueFixture) async throws {
+        try await expect("idle runs", .idleRuns, queue, pages: 20 * Int(PlansAtVolume.runs), sorts: 100)
     }
 
     private func claimReadFlush(_ queue: QueueFixture) async throws {
@@ -92,9 +98,7 @@ import Testing
     private func rebatch(_ queue: QueueFixture) async throws {
         let due = try await queue.client.query(.dueRetries(of: queue.shard), deadline: .seconds(10))
         let row = try #require(due.first)
-        let group = RetryGroup(
-            run: row.int64(0), route: row.int64(1),
-            expiresAt: PostgresTimestamp(microseconds: row.timestampMicroseconds(2)), contentVersion: row.int64(3))
+        let group = RetryGroup(row)
         // A paused run has as many due as there are others: nobody steps over them.
         _ = try await queue.client.query(
             """

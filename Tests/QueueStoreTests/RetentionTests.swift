@@ -82,6 +82,29 @@ import Threading
         }
     }
 
+    @Test func `a day that was detached and not dropped is dropped by whoever comes next`() async throws {
+        try await QueueFixture.run { fixture in
+            let store = fixture.books
+            for what in ["delivery", "attempt"] {
+                _ = try await fixture.members.owner.query(
+                    "SELECT pushfleet.ensure_day(\(what), date '2024-03-01')::text")
+            }
+            _ = try await fixture.client.query("INSERT INTO pushfleet.tally_mark VALUES (0, now())")
+            for what in ["delivery", "attempt"] {
+                _ = try await fixture.members.owner.query(
+                    "ALTER TABLE pushfleet.\(unescaped: what) DETACH PARTITION pushfleet.\(unescaped: what)_20240301")
+            }
+            let days = try await store.expiredDays()
+            #expect(days.map(\.partition) == ["attempt_20240301", "delivery_20240301"])
+            for day in days {
+                #expect(day.isDetached && !day.isHalfDetached)
+                try await store.drop(day)
+            }
+            #expect(try await store.expiredDays().isEmpty)
+            #expect(try await fixture.count(Self.isThere) == 0)
+        }
+    }
+
     @Test func `a run that is open keeps its days, and so does one that nobody has audited`() async throws {
         try await QueueFixture.run { fixture in
             let store = fixture.books

@@ -207,6 +207,14 @@ import Testing
             #expect(begun.count == 1 && begun[0].string(0) == "active")
             #expect(try await queue.admin.runs(ofCampaign: first) == [Run.ID(begun[0].int64(1))])
             #expect(try await caller.query("SELECT * FROM pushfleet.campaign_state(99)").isEmpty)
+            // It sends already, and no further run of it will come.
+            #expect(try await !caller.query("SELECT pushfleet.end_campaign(\(first))")[0].bool(0))
+            #expect(try await !caller.query("SELECT pushfleet.end_campaign(99)")[0].bool(0))
+            let hourly = PostgresJSON(queue.campaign(schedule: #"{"cron": "0 * * * *", "zone": "UTC"}"#))
+            let fourth = try await caller.query("SELECT pushfleet.schedule_campaign(\(hourly))")[0].int64(0)
+            #expect(try await queue.schedule.admitCampaigns().begun == 1)
+            #expect(try await caller.query("SELECT pushfleet.end_campaign(\(fourth))")[0].bool(0))
+            #expect(try await queue.admin.state(ofCampaign: fourth)?.state == "over")
             let seen = await #expect(throws: PostgresError.self) {
                 _ = try await caller.query(#"SELECT pushfleet.schedule_campaign('{"app": "ferry", "x": 1}')"#)
             }

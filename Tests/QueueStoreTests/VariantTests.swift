@@ -152,6 +152,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [#""inDoubt": "assume_sent""#, #""ttlSeconds": 60"#, #""perUser": "newest""#])
+    func `how its jobs are delivered can change before they are there, and not after`(delivery: String) async throws {
+        try await QueueFixture.run(subscribers: 20) { queue in
+            let created = try await queue.create(queue.campaign(schedule: #"{"at": "2031-01-01T00:00:00Z"}"#))
+            let (campaign, run) = (Campaign.ID(created.campaign), Run.ID(created.run))
+            func edit(_ delivery: String) async throws {
+                let body = queue.campaign(#""delivery": {\#(delivery)}"#)
+                _ = try await queue.admin.editCampaign(
+                    campaign, try CampaignFile.parse(Array(body.utf8), mode: .strict), body: body)
+            }
+            try await edit(delivery)
+            let changed = try await queue.client.query(
+                """
+                SELECT in_doubt = 1 AND announce_window = 100, ttl = interval '1 min', one_per_user FROM pushfleet.run
+                """)[0]
+            #expect((0...2).filter { changed.bool($0) }.count == 1)
+            try await queue.expand(run)
+            #expect(try await queue.control.pause(run))
+            try await edit(delivery)
+            await #expect(throws: AdminError.self) { try await edit("") }
+        }
+    }
+
     @Test func `a test goes to those named, and no list shows it unless asked`() async throws {
         try await QueueFixture.run(subscribers: 20) { queue in
             let body = queue.campaign(

@@ -117,10 +117,7 @@ import Testing
                 try await queue.flush(batch, worker, jobs, as: nil)
                 _ = try await queue.client.query("UPDATE pushfleet.retry SET due_at = now() - interval '2 s'")
                 let row = try await queue.client.query(.dueRetries(of: queue.shard))[0]
-                let group = RetryGroup(
-                    run: row.int64(0), route: row.int64(1),
-                    expiresAt: PostgresTimestamp(microseconds: row.timestampMicroseconds(2)),
-                    contentVersion: row.int64(3))
+                let group = RetryGroup(row)
                 try await body(
                     queue, run, RebatchStatement(group: group, shard: queue.shard, limit: 500).query)
             }

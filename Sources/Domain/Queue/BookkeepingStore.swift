@@ -37,9 +37,12 @@ package struct ExpiredDay: Sendable {
     package let partition: String
     /// An earlier detachment was interrupted.
     package let isHalfDetached: Bool
-    package init(table: String, partition: String, isHalfDetached: Bool) {
+    /// An earlier drop was interrupted: it is a table by itself.
+    package let isDetached: Bool
+    package init(table: String, partition: String, isHalfDetached: Bool, isDetached: Bool = false) {
         self.table = table
         self.partition = partition
         self.isHalfDetached = isHalfDetached
+        self.isDetached = isDetached
     }
 }

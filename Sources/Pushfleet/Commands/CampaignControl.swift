@@ -61,26 +61,38 @@ struct CampaignResume: AsyncParsableCommand {
 
 struct CampaignCancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Ends a run for good, within a second.",
+        commandName: "cancel", abstract: "Ends a run, or by its name a campaign, for good, within a second.",
         discussion: """
             The answer says how many were delivered, how many are in flight at most, and how many were stopped; exact
-            figures stand when the run is settled.
+            figures stand when the run is settled. By its number one run ends, of a recurring campaign one occurrence; by
+            its name the campaign ends, and no further occurrence begins.
 
             EXAMPLE
               pushfleet campaign cancel 12
+              pushfleet campaign cancel "Monday timetable"
             """)
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var chosen: RunOptions
 
+    private struct EndedCampaign: Encodable {
+        let campaign: Int64
+        let isOver = true
+    }
+
     func run() async throws {
         try await reportingFailures {
             try await database.withClient { client in
-                let store = ControlStore(client)
-                try await chosen.each(store, "is over or unknown") { run in
-                    guard let answer = try await store.cancel(run) else { return false }
-                    writeOutput(output.json ? try jsonLine(answer) : text(answer))
-                    return true
+                let (ended, runs) = try await ControlStore(client).cancel(named: chosen.run, app: chosen.app)
+                for campaign in ended {
+                    writeOutput(
+                        output.json
+                            ? try jsonLine(EndedCampaign(campaign: campaign.rawValue))
+                            : "campaign \(campaign) is over: no further run of it begins\n")
+                }
+                for answer in runs { writeOutput(output.json ? try jsonLine(answer) : text(answer)) }
+                guard !ended.isEmpty || !runs.isEmpty else {
+                    throw CommandFailure("run: \(chosen.run) is over or unknown; see: pushfleet campaign list")
                 }
             }
         }

@@ -7,7 +7,8 @@ struct CampaignEdit: AsyncParsableCommand {
         commandName: "edit", abstract: "Replaces what a campaign says, and before it begins anything else.",
         discussion: """
             A run that sends must be paused first. Batches that were claimed before keep the content that they were bound
-            to; report run says who got which revision. Audience and schedule change only before the expansion begins.
+            to; report run says who got which revision. Audience, schedule, inDoubt, ttlSeconds and perUser change only before
+            the expansion begins. A recurring campaign that is over goes on with a schedule that has an occurrence to come.
 
             EXAMPLE
               pushfleet campaign pause 12

@@ -31,8 +31,12 @@ package struct PostgresBookkeepingStore: BookkeepingStore {
     }
 
     package func expiredDays() async throws -> [ExpiredDay] {
-        let rows = try await client.query("SELECT parent, child, is_pending FROM pushfleet.expired_days()")
-        return rows.map { ExpiredDay(table: $0.string(0), partition: $0.string(1), isHalfDetached: $0.bool(2)) }
+        let rows = try await client.query(
+            "SELECT parent, child, is_pending, is_detached FROM pushfleet.expired_days()")
+        return rows.map {
+            ExpiredDay(
+                table: $0.string(0), partition: $0.string(1), isHalfDetached: $0.bool(2), isDetached: $0.bool(3))
+        }
     }
 
     package func mayDropDays() async throws -> Bool {
@@ -53,13 +57,16 @@ package struct PostgresBookkeepingStore: BookkeepingStore {
     }
 
     package func drop(_ day: ExpiredDay) async throws {
-        let how = day.isHalfDetached ? "FINALIZE" : "CONCURRENTLY"
-        _ = try await owner.query(
-            """
-            ALTER TABLE pushfleet.\(unescaped: day.table)
-            DETACH PARTITION pushfleet.\(unescaped: day.partition) \(unescaped: how)
-            """, deadline: .seconds(600))
-        _ = try await owner.query("DROP TABLE pushfleet.\(unescaped: day.partition)", deadline: .seconds(60))
+        if !day.isDetached {
+            let how = day.isHalfDetached ? "FINALIZE" : "CONCURRENTLY"
+            _ = try await owner.query(
+                """
+                ALTER TABLE pushfleet.\(unescaped: day.table)
+                DETACH PARTITION pushfleet.\(unescaped: day.partition) \(unescaped: how)
+                """, deadline: .seconds(600))
+        }
+        // Another janitor may have found it detached.
+        _ = try await owner.query("DROP TABLE IF EXISTS pushfleet.\(unescaped: day.partition)", deadline: .seconds(60))
     }
 
     package func forgetOld() async throws -> Int64 {

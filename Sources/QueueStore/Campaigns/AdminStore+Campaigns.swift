@@ -144,9 +144,7 @@ extension AdminStore {
     private func setNext(
         _ next: Instant?, of campaign: Int64, on connection: PostgresConnection
     ) async throws -> CreatedCampaign {
-        guard let next else {
-            throw AdminError("schedule: no occurrence lies between now and its end; correct start, end or cron")
-        }
+        guard let next else { throw AdminError.noOccurrence }
         let row = try await connection.query(
             """
             UPDATE pushfleet.campaign
@@ -224,6 +222,11 @@ extension AdminStore {
         try await client.query("SELECT id FROM pushfleet.run WHERE campaign_id = \(campaign) ORDER BY id")
             .map { Run.ID($0.int64(0)) }
     }
+}
+
+extension AdminError {
+    static let noOccurrence = AdminError(
+        "schedule: no occurrence lies between now and its end; correct start, end or cron")
 }
 
 package struct CampaignState: Sendable {

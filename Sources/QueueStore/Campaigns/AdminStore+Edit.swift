@@ -13,7 +13,8 @@ extension AdminStore {
     /// Replaces what a campaign says, in a new content version. A batch that was claimed before keeps what it was bound
     /// to, also through retries.
     ///
-    /// Audience, schedule, throttle and weight change only while nothing of it was expanded.
+    /// Audience, schedule and how long, how often and to which devices its jobs go change only while nothing was expanded.
+    /// With another schedule a recurring campaign that is over goes on.
     /// - Throws: `AdminError` when a run of it sends (pause it first), it is over or a change comes too late.
     package func editCampaign(_ campaign: Campaign.ID, _ file: CampaignFile, body: String) async throws
         -> EditedCampaign
@@ -47,10 +48,7 @@ extension AdminStore {
                 """)
             if case .cron(let cron, let zone, let policies) = file.schedule, before.schedule != file.schedule {
                 let next = try await connection.firstOccurrence(of: cron, zone: zone, policies)
-                _ = try await connection.query(
-                    """
-                    UPDATE pushfleet.campaign SET next_at = \(next?.timestamp) WHERE id = \(campaign.rawValue)
-                    """)
+                try await goOn(campaign, at: next, on: connection)
             }
             let terms = RunTerms(
                 app: app, campaign: campaign.rawValue, file: file, audience: audience, content: content, plan: plan)
@@ -58,6 +56,19 @@ extension AdminStore {
             return EditedCampaign(
                 campaign: campaign.rawValue, revision: content.number, runs: runs.map { $0.int64(0) })
         }
+    }
+
+    /// With its next occurrence a recurring campaign goes on, also one that was over.
+    private func goOn(_ campaign: Campaign.ID, at next: Instant?, on connection: PostgresConnection) async throws {
+        guard let next else { throw AdminError.noOccurrence }
+        _ = try await connection.query(
+            """
+            UPDATE pushfleet.campaign
+            SET next_at = \(next.timestamp),
+                state = CASE WHEN state IN (2, 3) THEN 1 ELSE state END,
+                problems = NULL
+            WHERE id = \(campaign.rawValue)
+            """)
     }
 
     /// The campaign as it stands, its row locked against other edits and the scheduler.
@@ -94,6 +105,13 @@ extension AdminStore {
                 "audience, schedule: its jobs are there already; cancel it and create another, or change the message "
                     + "alone")
         }
+        if old.delivery.inDoubt != new.delivery.inDoubt || old.delivery.life != new.delivery.life
+            || old.perUser != new.perUser
+        {
+            throw AdminError(
+                "delivery, perUser: inDoubt, ttlSeconds and perUser hold for its jobs, which are there already; cancel it "
+                    + "and create another, or change the message alone")
+        }
     }
 
     private func change(
@@ -116,6 +134,7 @@ extension AdminStore {
             UPDATE pushfleet.run
             SET audience = \(PostgresJSON(terms.audience.json.text)), variant_bounds = \(terms.file.variantBounds),
                 ttl = \(PostgresInterval(terms.file.delivery.life)),
+                in_doubt = \(terms.file.delivery.inDoubt.rawValue), announce_window = \(terms.announceWindow),
                 missing_zone = \(policies.missingZone.code), past_local = \(policies.pastLocal.code),
                 plan = \(terms.plan), one_per_user = \(terms.file.perUser == .newest),
                 occurrence_at = CASE WHEN \(isRecurring) THEN occurrence_at ELSE \(times.dueAt.timestamp) END,

@@ -57,6 +57,9 @@ struct RunTerms {
         return Run.ID(run)
     }
 
+    /// Jobs that a crash may leave in doubt at a time: few, where none of them is sent again.
+    var announceWindow: Int16 { file.delivery.inDoubt == .assumeSent ? 100 : 5000 }
+
     /// Which rules do not hold: `run.exempt`.
     var exempt: PostgresFragment {
         """
@@ -83,7 +86,7 @@ struct RunTerms {
             )
             VALUES (
                 \(app.rawValue), \(campaign), \(occurrenceAt.timestamp), \(Int32(file.weight)),
-                \(delivery.inDoubt.rawValue), CASE \(delivery.inDoubt.rawValue) WHEN 1 THEN 100 ELSE 5000 END,
+                \(delivery.inDoubt.rawValue), \(announceWindow),
                 \(file.perSecond.map(Int32.init)), \(content.version), \(content.variants),
                 \(isTest ? nil : file.variantBounds), \(times.dueAt.timestamp), \(times.localAt)::text::timestamp,
                 \(times.zoneRules), \(policies.missingZone.code), \(policies.pastLocal.code),

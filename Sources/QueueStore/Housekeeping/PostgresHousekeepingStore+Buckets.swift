@@ -5,11 +5,17 @@ import Postgres
 extension PostgresHousekeepingStore {
     /// A partition goes once no open batch needs it and its rows were counted against its batches.
     package func dropBuckets(shards: [Shard]) async throws -> Int {
+        var failure: (any Error)?
         for shard in shards {
             let pinned = try await client.query(.pinned(in: shard, for: evacuateAfter), deadline: .seconds(10))
             for row in pinned {
                 let statement = EvacuateStatement(shard: shard, bucket: row.int32(0), batch: row.int64(1))
-                _ = try await client.query(statement.query, deadline: .seconds(30))
+                do {
+                    _ = try await client.query(statement.query, deadline: .seconds(30))
+                } catch {
+                    // A batch that cannot be moved keeps its own partition, and holds up no other.
+                    failure = failure ?? error
+                }
             }
         }
         var dropped = 0
@@ -24,6 +30,7 @@ extension PostgresHousekeepingStore {
             }
             if try await drop(bucket) { dropped += 1 }
         }
+        if let failure { throw failure }
         return dropped
     }
 

@@ -41,12 +41,17 @@ extension PostgresScheduleStore {
             } catch let error as ContentProblems {
                 problems = error.problems
             } catch let error as AdminError {
-                problems = [Problem(pointer: "", code: "field_invalid", message: error.description, remedy: "")]
+                problems = [error.problem]
             }
             _ = try await connection.query(.refuse(campaign, try PostgresJSON(problems: problems)))
             return false
         }
     }
+}
+
+extension AdminError {
+    /// As a campaign that came through SQL, or recurs, keeps it.
+    var problem: Problem { Problem(pointer: "", code: "field_invalid", message: description, remedy: "") }
 }
 
 extension PostgresJSON {
@@ -56,7 +61,7 @@ extension PostgresJSON {
         var message: String
     }
 
-    fileprivate init(problems: [Problem]) throws {
+    init(problems: [Problem]) throws {
         let named = problems.map { problem in
             let message = [problem.message, problem.remedy].filter { !$0.isEmpty }.joined(separator: " ")
             return Named(pointer: problem.pointer, code: problem.code, message: message)

@@ -2,13 +2,15 @@ import Domain
 import Postgres
 
 extension PostgresScheduleStore {
+    /// How long one call goes on, so that what comes after it has its turn: the next call goes on with the rest.
+    private static let turn = Duration.seconds(1)
+
     /// - Parameter limit: jobs of one batch at most.
     package func rebatch(shard: Shard, limit: Int32) async throws -> Int {
+        let end = ContinuousClock.now + Self.turn
         var total = 0
         for row in try await client.query(.dueRetries(of: shard), deadline: .seconds(10)) {
-            let group = RetryGroup(
-                run: row.int64(0), route: row.int64(1), expiresAt: PostgresTimestamp(row, 2),
-                contentVersion: row.int64(3))
+            let group = RetryGroup(row)
             var left = row.int64(4)
             while left > 0 {
                 checkpoints.reach(.beforeRebatch)
@@ -19,6 +21,7 @@ extension PostgresScheduleStore {
                 guard let made else { break }
                 total += Int(made.int32(0))
                 left -= Int64(max(1, made.int32(0)))
+                if ContinuousClock.now >= end { return total }
             }
         }
         return total
@@ -29,19 +32,22 @@ extension PostgresScheduleStore {
 struct RetryGroup {
     var run: Int64
     var route: Int64
-    var expiresAt: PostgresTimestamp
+    /// nil = of single notifications, each of which has its own.
+    var expiresAt: PostgresTimestamp?
     var contentVersion: Int64
-}
 
-extension PostgresTimestamp {
-    fileprivate init(_ row: PostgresRow, _ column: Int) {
-        self.init(microseconds: row.timestampMicroseconds(column))
+    /// - Parameter row: of `dueRetries`.
+    init(_ row: PostgresRow) {
+        run = row.int64(0)
+        route = row.int64(1)
+        expiresAt = row.timestampMicrosecondsOrNil(2).map { PostgresTimestamp(microseconds: $0) }
+        contentVersion = row.int64(3)
     }
 }
 
 extension PostgresQuery {
     /// The groups that are due, once they fill a batch or wait for a second: a batch for every straggler would be a row
-    /// queue. The pairs that have retries are found by stepping from one to the next in the index, so that what a paused
+    /// queue. Single notifications expire each at its own instant, and share batches all the same. The pairs that have retries are found by stepping from one to the next in the index, so that what a paused
     /// run left there, or what is not due yet, is not read; and each pair has its part of the limit, so that none holds
     /// up the others.
     static func dueRetries(of shard: Shard) -> PostgresQuery {
@@ -67,7 +73,8 @@ extension PostgresQuery {
             ) next
         ),
         due AS (
-            SELECT pair.run_id, pair.route_id, waiting.expires_at, waiting.content_version, waiting.due_at
+            SELECT pair.run_id, pair.route_id, CASE WHEN NOT run.standing THEN waiting.expires_at END AS expires_at,
+                waiting.content_version, waiting.due_at
             FROM pair
             JOIN pushfleet.run ON run.id = pair.run_id AND run.status = 1
             CROSS JOIN LATERAL (
@@ -80,13 +87,14 @@ extension PostgresQuery {
                 ORDER BY retry.due_at
                 LIMIT 5000
             ) waiting
+            WHERE waiting.expires_at > now()
             LIMIT 50000
         )
         SELECT due.run_id, due.route_id, due.expires_at, due.content_version, count(*) AS n
         FROM due
-        WHERE due.expires_at > now()
         GROUP BY due.run_id, due.route_id, due.expires_at, due.content_version
         HAVING count(*) >= 100 OR min(due.due_at) < now() - interval '1 s'
+        ORDER BY min(due.due_at)
         """
     }
 }

@@ -1,7 +1,8 @@
 import Domain
 import Postgres
 
-/// Cuts a group's due retries into one batch at the head of its pair, under the pair's lock.
+/// Cuts a group's due retries into one batch at the head of its pair, under the pair's lock. Where each job expires at its own
+/// instant, the batch does so at the last.
 struct RebatchStatement {
     var group: RetryGroup
     var shard: Shard
@@ -17,7 +18,8 @@ struct RebatchStatement {
             WHERE retry.shard = \(shard.rawValue)
                 AND retry.run_id = \(group.run)
                 AND retry.route_id = \(group.route)
-                AND retry.expires_at = \(group.expiresAt)
+                AND retry.expires_at > now()
+                AND (\(group.expiresAt)::timestamptz IS NULL OR retry.expires_at = \(group.expiresAt))
                 AND retry.content_version = \(group.contentVersion)
                 AND retry.due_at <= now()
             -- By the pair's index: those that are not due yet, which may be many, are not read.
@@ -32,11 +34,12 @@ struct RebatchStatement {
             DELETE FROM pushfleet.retry
             USING due
             WHERE retry.shard = \(shard.rawValue) AND retry.run_id = \(group.run) AND retry.number = due.number
-            RETURNING retry.number, retry.subscriber_id, retry.attempts, retry.doubtful, retry.first_attempt_at
+            RETURNING retry.number, retry.subscriber_id, retry.attempts, retry.doubtful, retry.first_attempt_at,
+                retry.expires_at
         ),
         placed AS MATERIALIZED (
             SELECT taken.number, taken.subscriber_id, taken.attempts, taken.doubtful, taken.first_attempt_at,
-                (row_number() OVER (ORDER BY taken.number) - 1)::smallint AS ordinal
+                taken.expires_at, (row_number() OVER (ORDER BY taken.number) - 1)::smallint AS ordinal
             FROM taken
         ),
         pair AS MATERIALIZED (
@@ -56,10 +59,12 @@ struct RebatchStatement {
         ),
         jobs AS (
             INSERT INTO pushfleet.job (
-                shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts, first_attempt_at
+                shard, bucket_id, batch_id, run_id, number, subscriber_id, ordinal, attempts, first_attempt_at,
+                expires_at
             )
             SELECT \(shard.rawValue), target.bucket_id, target.batch_id, \(group.run), placed.number,
-                placed.subscriber_id, placed.ordinal, placed.attempts, placed.first_attempt_at
+                placed.subscriber_id, placed.ordinal, placed.attempts, placed.first_attempt_at,
+                CASE WHEN \(group.expiresAt)::timestamptz IS NULL THEN placed.expires_at END
             FROM placed
             CROSS JOIN target
             RETURNING ordinal
@@ -69,13 +74,14 @@ struct RebatchStatement {
             content_version, variant, bucket_id, size, state, origin, marked, doubtful
         )
         SELECT \(shard.rawValue), target.batch_id, \(group.run), \(group.route), target.tag, now(),
-            \(group.expiresAt), whole.first_id, whole.last_id, \(group.contentVersion),
+            coalesce(\(group.expiresAt), whole.expires_at), whole.first_id, whole.last_id, \(group.contentVersion),
             (SELECT said.variant FROM pushfleet.content_version said WHERE said.id = \(group.contentVersion)),
             target.bucket_id, whole.n, 0, 1,
             repeat('0', whole.n)::varbit, whole.doubtful
         FROM target
         CROSS JOIN (
             SELECT count(*)::int AS n, min(placed.subscriber_id) AS first_id, max(placed.subscriber_id) AS last_id,
+                max(placed.expires_at) AS expires_at,
                 CASE WHEN bool_or(placed.doubtful) THEN
                     string_agg(CASE WHEN placed.doubtful THEN '1' ELSE '0' END, '' ORDER BY placed.ordinal)::varbit
                 END AS doubtful

@@ -1,0 +1,1 @@
+DROP FUNCTION pushfleet.end_campaign(bigint);
