@@ -39,7 +39,9 @@ extension Worker {
             batch.movedAt = now
             metrics.answered(transport: batch.route.transport, outcome: ruling.outcome, latency: result.latency)
             batch.unrecorded.append(item(for: job, of: batch, result, ruling, now: now))
-            if case .answered(let answer) = result.fate { countRefusals(answer, of: batch.claimed.run) }
+            if case .answered(let answer) = result.fate, batch.claimed.terms.lane == .campaign {
+                countRefusals(answer, of: batch.claimed.run)
+            }
             keepEvidence(ruling, of: job, in: batch, result, now: now)
             keepEnvironment(of: job, in: batch, result)
             if ruling.pausesCredential {

@@ -40,7 +40,7 @@ package struct WorkerConfiguration: Sendable {
     package var collectWarm: Duration = .microseconds(500)
     package var collectWarmth: Duration = .milliseconds(200)
 
-    /// A run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
+    /// A campaign's run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
     package var refusalsInARow = 100
     /// Evidence about addresses that is kept while the database is not to be had; what is beyond is dropped.
     package var mostEvidence = 10_000
