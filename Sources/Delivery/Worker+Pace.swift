@@ -127,6 +127,7 @@ extension Worker {
     /// What it holds as much of as it can begin soon: claims name others.
     var sated: Sated {
         var sated = Sated()
+        sated.routes = fullRoutes
         var runs: [Run.ID: Int] = [:]
         var routes: [Route.ID: Int] = [:]
         var apps: [App.ID: Int] = [:]

@@ -12,8 +12,10 @@ package struct WorkerConfiguration: Sendable {
     package var largestFlush = 2_000
     /// No request is begun unless a flush asked for within this span was answered (design §5, freshness gate).
     package var freshness: Duration = .milliseconds(700)
-    /// Jobs read ahead beyond those in flight.
+    /// Jobs of one route read ahead beyond those in flight.
     package var prefetch = 1_000
+    /// The same of all routes, so that memory stays bounded however many of them are slow.
+    package var mostWaiting = 32_000
     /// Requests handed to a transport at a time, so that a batch starts before it is rendered to its end.
     package var chunk = 100
     /// Longest wait between two looks for work while idle.
