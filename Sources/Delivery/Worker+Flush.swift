@@ -98,6 +98,7 @@ extension Worker {
             batch.unrecorded.removeFirst(recorded[batch.number] ?? 0)
             batch.noteAnnounced(Int(answer.announced))
             batch.confirmedAt = asked
+            if answer.route != .open { batch.close() }
             batch.isLive =
                 answer.run == .running && answer.route == .open && routeFlows[batch.route.id]?.tripped == nil
             if answer.isPaced, !batch.isPaced { slotsWanted.signal() }
@@ -121,7 +122,7 @@ extension Worker {
                 continue
             }
             if !batch.isLive {
-                if isTripUntold(of: batch.route.id) { continue }
+                if isTripUntold(of: batch.route.id) || isFaulty(batch.route.credential) { continue }
                 giveBackSoon(batch.claimed, begun: 0, notBefore: suspension(of: batch.route.id))
                 remove(batch)
             } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {

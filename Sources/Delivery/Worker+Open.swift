@@ -34,6 +34,7 @@ extension Worker {
             transport: way.transport, messages: way.messages, now: clock.now)
         batch.confirmedAt = opened.confirmedAt
         batch.isLive = opened.isLive
+        if isFaulty(way.route.credential) { batch.close() }
         batch.withheld = withheld
         held[batch.number] = batch
         // Single notifications go before campaigns.
@@ -58,6 +59,7 @@ extension Worker {
             return nil
         }
         noteOpened(route)
+        closeBatches(of: route.credential.id, before: route.credential.revision)
         if await hasUselessFile(route.credential) {
             await giveBack(claimed, begun: 0, notBefore: .seconds(10))
             return nil
@@ -85,7 +87,7 @@ extension Worker {
             metadata: ["credential": "\(credential.name)", "error": "\(unavailable)"])
         let fault = CredentialFault(
             reason: unavailable.reason, detail: unavailable.description,
-            fingerprint: await transports.fingerprint(of: credential))
+            fingerprint: await transports.fingerprint(of: credential), revision: credential.revision)
         try await store.pause(credential: credential.id, fault: fault)
     }
 

@@ -146,6 +146,10 @@ extension Worker {
             let isAppFull = terms.appRate.map { apps[batch.route.app, default: 0] >= $0 } ?? false
             if isFull || isAppFull { sated.routes.insert(batch.claimed.route) }
         }
+        // What the fleet does not know yet would be claimed, and held until it does.
+        for batch in held.values where isTripUntold(of: batch.route.id) || isFaulty(batch.route.credential) {
+            sated.routes.insert(batch.route.id)
+        }
         return sated
     }
 }

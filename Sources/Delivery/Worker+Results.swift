@@ -45,8 +45,7 @@ extension Worker {
             keepEvidence(ruling, of: job, in: batch, result, now: now)
             keepEnvironment(of: job, in: batch, result)
             if ruling.pausesCredential {
-                faultyCredentials[batch.route.credential.id] = (batch.route.credential, ruling.reason)
-                reportsWanted.signal()
+                noteFault(of: batch.route.credential, ruling.reason)
             }
         }
     }

@@ -155,6 +155,32 @@ import Threading
         #expect(store.items.allSatisfy { $0.outcome == nil && $0.free && $0.attempts == 0 })
     }
 
+    @Test func `what a credential's fault leaves of a batch is not begun, and goes back once the fleet knows of it`()
+        async throws
+    {
+        let (isTelling, mayTell) = (Locked(false), Locked(false))
+        let transport = ScriptedTransport(capacity: 1)
+        let store = ScriptedStore(beforeChore: {
+            isTelling.withLock { $0 = true }
+            await Fixture.until { mayTell.withLock { $0 } }
+        })
+        store.add(Fixture.batch(size: 5), Fixture.jobs(5))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { transport.sent.count == 1 }
+            transport.answer(0, .answered(.credential(.fcmPermissionDenied)))
+            await Fixture.until { isTelling.withLock { $0 } }
+            let seen = store.flushes.count
+            await Fixture.until { store.flushes.count >= seen + 3 }
+            #expect(store.handBacks.isEmpty)
+            mayTell.withLock { $0 = true }
+            await Fixture.until { !store.handBacks.isEmpty }
+        }
+        #expect(transport.sent.count == 1)
+        #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: nil)])
+        let fault = CredentialFault(reason: .fcmPermissionDenied, fingerprint: [1], revision: 1)
+        #expect(store.state.withLock { $0.faults } == [fault])
+    }
+
     @Test func `a credential that cannot be used here is paused, and its batch waits`() async throws {
         let store = ScriptedStore()
         store.add(Fixture.batch(size: 2), Fixture.jobs(2))
