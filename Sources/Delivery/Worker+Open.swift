@@ -37,8 +37,9 @@ extension Worker {
         if isFaulty(way.route.credential) { batch.close() }
         batch.withheld = withheld
         held[batch.number] = batch
-        // Single notifications go before campaigns.
-        order.insert(batch.number, at: claimed.isCollected ? 0 : order.endIndex)
+        // Single notifications go before campaigns, in the order of their collects.
+        let place = claimed.isCollected ? order.firstIndex { held[$0]?.claimed.isCollected != true } : nil
+        order.insert(batch.number, at: place ?? order.endIndex)
         pump()
     }
 

@@ -33,8 +33,10 @@ package struct WorkerConfiguration: Sendable {
 
     /// Most notifications that one collect takes.
     package var collectLimit: Int32 = 100
-    /// Jobs of the transactional lane that may be held at once: an eighth of what is in flight is kept for them.
+    /// Single notifications of one run that may be held at once: an eighth of what is in flight is kept for them.
     package var laneBudget = 500
+    /// The same of all runs; of those that a rate holds a second's worth counts.
+    package var laneMost = 4_000
     /// Wait between two looks at the transactional lane: with the duty of it, and without.
     package var collectOnDuty: Duration = .milliseconds(5)
     package var collectOffDuty: Duration = .milliseconds(250)
