@@ -45,6 +45,12 @@ extension Worker {
         }
         let answered = state.answeredClaims
         let asked = clock.now
+        // Anew at each repeat: it may come long after the answer.
+        for index in items.indices {
+            items[index].begunMillisecondsAgo = items[index].begunAt.map {
+                Int32(clamping: (asked - $0).microseconds / 1000)
+            }
+        }
         let named =
             batches.map { batch in
                 let announce = wantedAnnouncement(of: batch, now: asked)

@@ -83,8 +83,8 @@ extension Worker {
             attempts: job.attempts + (ruling.charged ? 1 : 0), mayHaveLeft: ruling.mayHaveLeft,
             free: !ruling.charged, addressVersion: job.recipient?.addressVersion,
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
-            contentVersion: job.contentVersion,
-            begunMillisecondsAgo: latency, latencyMilliseconds: latency)
+            contentVersion: job.contentVersion, latencyMilliseconds: latency)
+        item.begunAt = result.latency.map { now - $0 }
         item.evidence = ruling.evidence
         item.firstAttemptAt = job.firstAttemptAt
         item.asked = job.recipient?.language

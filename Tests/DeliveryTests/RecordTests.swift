@@ -30,6 +30,26 @@ import Threading
         #expect(store.handBacks.isEmpty)
     }
 
+    @Test func `each repeat of a flush says anew how long ago its jobs were begun`() async throws {
+        let first = Locked<ContinuousClock.Instant?>(nil)
+        let store = ScriptedStore(beforeFlush: { _, flush in
+            guard !flush.items.isEmpty else { return }
+            let since = first.withLock { first in
+                first = first ?? .now
+                return first ?? .now
+            }
+            if ContinuousClock.now < since + .milliseconds(400) { throw LostReply() }
+        })
+        store.add(Fixture.batch(size: 1), Fixture.jobs(1))
+        try await Fixture.withWorker(store, ScriptedTransport(answer: ScriptedTransport.delivering)) { _ in
+            await Fixture.until { store.items.count == 1 }
+        }
+        let spans = store.flushes.flatMap(\.items).compactMap(\.begunMillisecondsAgo)
+        #expect(spans.count >= 2 && zip(spans, spans.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(try #require(spans.first) >= 5 && #require(spans.last) >= 400)
+        #expect(store.items[0].latencyMilliseconds == 5)
+    }
+
     @Test func `a batch that the answer does not name is dropped, and a late result of it finds nothing`() async throws
     {
         let transport = ScriptedTransport(capacity: 2)
