@@ -72,7 +72,7 @@ extension Worker {
             let states = try await store.flush(flush, worker: identity, lease: configuration.lease)
             metrics.flushed(items: items.count, took: clock.now - asked, failed: false)
             metrics.holds(inFlight: inFlight, waiting: waiting)
-            shards[shard]?.freshSince = asked
+            noteFresh(shard, since: asked)
             shards[shard]?.noteChecked(answered, longestStatement: .seconds(30), now: asked)
             take(states, named: Set(named.map(\.batch)), of: batches, recorded: counts, asked: asked)
         } catch {
@@ -114,13 +114,22 @@ extension Worker {
         claimWanted.signal()
     }
 
+    private func noteFresh(_ shard: Shard, since asked: ContinuousClock.Instant) {
+        let now = clock.now
+        if shards[shard]?.freshSince.map({ $0 + configuration.freshness <= now }) ?? true {
+            shards[shard]?.freshAgainAt = now
+        }
+        shards[shard]?.freshSince = asked
+    }
+
     /// Paused, cancelled, or nothing of it can be begun: what was answered is recorded, the rest is somebody else's.
     private func giveBackWhatIsStuck() {
         let now = clock.now
         let isBesideSuspect = suspect != nil
         for batch in order.compactMap({ held[$0] }) where batch.isRecorded {
-            let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
-            guard isFresh else { continue }
+            guard let state = shards[batch.claimed.shard], let fresh = state.freshSince,
+                fresh + configuration.freshness > now
+            else { continue }
             // It would wait for longer than others who may take it.
             if isBesideSuspect, !batch.isSuspect, batch.claimed.terms.lane == .campaign {
                 giveBackSoon(batch.claimed, begun: 0, notBefore: nil)
@@ -131,7 +140,10 @@ extension Worker {
                 if isTripUntold(of: batch.route.id) || isFaulty(batch.route.credential) { continue }
                 giveBackSoon(batch.claimed, begun: 0, notBefore: suspension(of: batch.route.id))
                 remove(batch)
-            } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {
+            } else if batch.waiting > 0,
+                // While no flush was answered nothing could move: that says nothing of its route.
+                max(batch.movedAt, state.freshAgainAt ?? batch.movedAt) + configuration.patience < now
+            {
                 logger.info("nothing could be begun", metadata: ["route": "\(batch.route.id)"])
                 giveBackSoon(batch.claimed, begun: 0, notBefore: .seconds(2))
                 remove(batch)

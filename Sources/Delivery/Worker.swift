@@ -78,6 +78,8 @@ package actor Worker: Service {
         var headsReadAt: ContinuousClock.Instant?
         /// When the last answered flush was asked for: requests may begin until `freshness` after it.
         var freshSince: ContinuousClock.Instant?
+        /// When that became so again, after a span in which none might begin.
+        var freshAgainAt: ContinuousClock.Instant?
         var flushedAt: ContinuousClock.Instant?
     }
 
