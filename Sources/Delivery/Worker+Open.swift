@@ -26,8 +26,9 @@ extension Worker {
         if let wait = Self.deferral(of: jobs, withheld) {
             return await giveBack(claimed, begun: 0, notBefore: wait)
         }
-        // Lost meanwhile, as a pulse learned.
-        guard let opened = opening.removeValue(forKey: claimed.id) else { return }
+        // Lost meanwhile, as a pulse learned, and perhaps claimed here again.
+        guard let opened = opening[claimed.id], opened.claimed.epoch == claimed.epoch else { return }
+        opening[claimed.id] = nil
         lastNumber &+= 1
         let batch = HeldBatch(
             number: lastNumber, claimed: claimed, jobs: jobs, route: way.route, otherRoutes: otherRoutes,
