@@ -25,7 +25,11 @@ final class HeldBatch {
     /// The highest announcement that was asked for: the database may have it although no reply said so.
     private(set) var asked: Int
     /// The run is running and the route is open, as the last flush said.
-    var isLive = true
+    var isLive = true {
+        didSet { if isClosed { isLive = false } }
+    }
+    /// Nothing more of it is begun here, even if its route opens again: by then its credential may have another file.
+    private(set) var isClosed = false
     /// When the statement was asked for that last said so: its claim, or a flush that named it.
     var confirmedAt: ContinuousClock.Instant
     /// By ordinal, those that a cap or quiet hours hold back.
@@ -66,6 +70,11 @@ final class HeldBatch {
     }
 
     var isSuspect: Bool { claimed.isSuspect }
+
+    func close() {
+        isClosed = true
+        isLive = false
+    }
 
     /// Nothing of it may have left without its outcome being recorded: it goes back without a doubt.
     var isRecorded: Bool { inFlight == 0 && unrecorded.isEmpty }

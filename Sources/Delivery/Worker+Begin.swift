@@ -16,7 +16,7 @@ extension Worker {
                 begin(batch, now: now)
             }
         }
-        if lookingForWork, waiting < configuration.prefetch { claimWanted.signal() }
+        if lookingForWork { resumeClaims() }
         // Done, or nothing more of it may be begun before its outcomes are recorded.
         if held.values.contains(where: {
             !$0.unrecorded.isEmpty && $0.inFlight == 0 && ($0.waiting == 0 || $0.awaitsAnnouncement)

@@ -44,7 +44,7 @@ extension Worker {
 
     /// Hands a batch back with the next chores.
     func giveBackSoon(_ batch: ClaimedBatch, begun: Int, notBefore: Duration?) {
-        opening[batch.id] = nil
+        if opening[batch.id]?.claimed.epoch == batch.epoch { opening[batch.id] = nil }
         returning[batch.id] = Chores.Returning(batch: batch, begun: begun, notBefore: notBefore)
         choresWanted.signal()
     }

@@ -40,7 +40,29 @@ extension Worker {
         // them, and make each flush dearer.
         guard unrecorded < 2 * configuration.largestFlush else { return false }
         let coming = opening.values.reduce(0) { $0 + $1.claimed.size }
-        return waiting + coming < configuration.prefetch && held.count + opening.count < configuration.mostBatches
+        return waiting + coming < configuration.mostWaiting && held.count + opening.count < configuration.mostBatches
+    }
+
+    /// Routes of which enough is read ahead. Each for itself: one whose provider answers slowly keeps no other waiting.
+    var fullRoutes: Set<Route.ID> {
+        var jobs: [Route.ID: Int] = [:]
+        var batches: [Route.ID: Int] = [:]
+        for batch in held.values where batch.isLive && !batch.isPaced {
+            jobs[batch.route.id, default: 0] += batch.waiting
+            if !batch.claimed.isCollected { batches[batch.route.id, default: 0] += 1 }
+        }
+        for batch in opening.values { jobs[batch.claimed.route, default: 0] += batch.claimed.size }
+        let mostBatches = configuration.mostBatches / 4
+        return Set(
+            jobs.filter { $0.value >= configuration.prefetch || batches[$0.key, default: 0] >= mostBatches }.keys)
+    }
+
+    /// Ends the rest after a look that found nothing, once there is room for a route that it left out.
+    func resumeClaims() {
+        if waiting < configuration.mostWaiting { claimWanted.signal() }
+        guard !leftOut.isEmpty, !leftOut.isSubset(of: fullRoutes) else { return }
+        leftOut = []
+        claimRest.signal()
     }
 
     /// Short after work was found, so that a run that is being expanded is followed closely; longer when idle.
@@ -50,6 +72,7 @@ extension Worker {
 
     /// Looks through the shards, the transactional lane first, for one batch.
     private func claimFromAnyShard() async throws -> ClaimedBatch? {
+        leftOut = fullRoutes
         for shard in shards.keys.sorted() where hasRoom && !isDraining {
             try await readHeads(of: shard)
             for lane in [Lane.transactional, .campaign] {
@@ -57,7 +80,9 @@ extension Worker {
                 guard let pairs = shards[shard]?.heads[lane]?.filter({ !sated.contains($0) }), !pairs.isEmpty else {
                     continue
                 }
-                if let claimed = try await claim(in: shard, naming: pairs) { return claimed }
+                guard let claimed = try await claim(in: shard, naming: pairs) else { continue }
+                leftOut = []
+                return claimed
             }
         }
         return nil
@@ -67,13 +92,17 @@ extension Worker {
     private func readHeads(of shard: Shard) async throws {
         let sated = sated
         let known = shards[shard]?.heads.values.contains { $0.contains { !sated.contains($0) } } ?? false
-        let age = known ? Duration.seconds(1) : .milliseconds(100)
+        // With enough read ahead of some there is no hurry to find others.
+        let left = leftOut
+        let age = known ? Duration.seconds(1) : left.isEmpty ? .milliseconds(100) : configuration.idle
         if let readAt = shards[shard]?.headsReadAt, readAt + age > clock.now { return }
         for lane in Lane.allCases {
             // First read, then assigned: written as one, the access to `shards` begins before the await and lasts
             // through it, while other loops of this actor change it.
             let heads = try await store.heads(of: shard, lane: lane, without: sated)
-            shards[shard]?.heads[lane] = heads
+            // What was left out is named again the moment there is room for it, without another look.
+            let kept = shards[shard]?.heads[lane]?.filter { left.contains($0.route) && !heads.contains($0) } ?? []
+            shards[shard]?.heads[lane] = heads + kept
         }
         shards[shard]?.headsReadAt = clock.now
     }

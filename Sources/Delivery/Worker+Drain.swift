@@ -32,10 +32,13 @@ extension Worker {
     func leave() async {
         // Shielded: cancellation must not lose the record of what already left.
         await Task {
-            for _ in 0..<2 {
+            // A flush carries some thousands: as many as it takes, and one more where one came to nothing.
+            var failures = 0
+            repeat {
+                let before = unrecorded
                 for shard in shards.keys.sorted() { await flush(shard) }
-                if held.values.allSatisfy({ $0.unrecorded.isEmpty }) { break }
-            }
+                if unrecorded >= before { failures += 1 }
+            } while unrecorded > 0 && failures < 2
             for batch in order.compactMap({ held[$0] }) {
                 giveBackSoon(batch.claimed, begun: batch.isRecorded ? 0 : batch.begun, notBefore: nil)
                 remove(batch)

@@ -45,6 +45,12 @@ extension Worker {
         }
         let answered = state.answeredClaims
         let asked = clock.now
+        // Anew at each repeat: it may come long after the answer.
+        for index in items.indices {
+            items[index].begunMillisecondsAgo = items[index].begunAt.map {
+                Int32(clamping: (asked - $0).microseconds / 1000)
+            }
+        }
         let named =
             batches.map { batch in
                 let announce = wantedAnnouncement(of: batch, now: asked)
@@ -66,7 +72,7 @@ extension Worker {
             let states = try await store.flush(flush, worker: identity, lease: configuration.lease)
             metrics.flushed(items: items.count, took: clock.now - asked, failed: false)
             metrics.holds(inFlight: inFlight, waiting: waiting)
-            shards[shard]?.freshSince = asked
+            noteFresh(shard, since: asked)
             shards[shard]?.noteChecked(answered, longestStatement: .seconds(30), now: asked)
             take(states, named: Set(named.map(\.batch)), of: batches, recorded: counts, asked: asked)
         } catch {
@@ -98,6 +104,7 @@ extension Worker {
             batch.unrecorded.removeFirst(recorded[batch.number] ?? 0)
             batch.noteAnnounced(Int(answer.announced))
             batch.confirmedAt = asked
+            if answer.route != .open { batch.close() }
             batch.isLive =
                 answer.run == .running && answer.route == .open && routeFlows[batch.route.id]?.tripped == nil
             if answer.isPaced, !batch.isPaced { slotsWanted.signal() }
@@ -107,13 +114,22 @@ extension Worker {
         claimWanted.signal()
     }
 
+    private func noteFresh(_ shard: Shard, since asked: ContinuousClock.Instant) {
+        let now = clock.now
+        if shards[shard]?.freshSince.map({ $0 + configuration.freshness <= now }) ?? true {
+            shards[shard]?.freshAgainAt = now
+        }
+        shards[shard]?.freshSince = asked
+    }
+
     /// Paused, cancelled, or nothing of it can be begun: what was answered is recorded, the rest is somebody else's.
     private func giveBackWhatIsStuck() {
         let now = clock.now
         let isBesideSuspect = suspect != nil
         for batch in order.compactMap({ held[$0] }) where batch.isRecorded {
-            let isFresh = shards[batch.claimed.shard]?.freshSince.map { $0 + configuration.freshness > now } ?? false
-            guard isFresh else { continue }
+            guard let state = shards[batch.claimed.shard], let fresh = state.freshSince,
+                fresh + configuration.freshness > now
+            else { continue }
             // It would wait for longer than others who may take it.
             if isBesideSuspect, !batch.isSuspect, batch.claimed.terms.lane == .campaign {
                 giveBackSoon(batch.claimed, begun: 0, notBefore: nil)
@@ -121,10 +137,13 @@ extension Worker {
                 continue
             }
             if !batch.isLive {
-                if isTripUntold(of: batch.route.id) { continue }
+                if isTripUntold(of: batch.route.id) || isFaulty(batch.route.credential) { continue }
                 giveBackSoon(batch.claimed, begun: 0, notBefore: suspension(of: batch.route.id))
                 remove(batch)
-            } else if batch.waiting > 0, batch.movedAt + configuration.patience < now {
+            } else if batch.waiting > 0,
+                // While no flush was answered nothing could move: that says nothing of its route.
+                max(batch.movedAt, state.freshAgainAt ?? batch.movedAt) + configuration.patience < now
+            {
                 logger.info("nothing could be begun", metadata: ["route": "\(batch.route.id)"])
                 giveBackSoon(batch.claimed, begun: 0, notBefore: .seconds(2))
                 remove(batch)

@@ -26,18 +26,21 @@ extension Worker {
         if let wait = Self.deferral(of: jobs, withheld) {
             return await giveBack(claimed, begun: 0, notBefore: wait)
         }
-        // Lost meanwhile, as a pulse learned.
-        guard let opened = opening.removeValue(forKey: claimed.id) else { return }
+        // Lost meanwhile, as a pulse learned, and perhaps claimed here again.
+        guard let opened = opening[claimed.id], opened.claimed.epoch == claimed.epoch else { return }
+        opening[claimed.id] = nil
         lastNumber &+= 1
         let batch = HeldBatch(
             number: lastNumber, claimed: claimed, jobs: jobs, route: way.route, otherRoutes: otherRoutes,
             transport: way.transport, messages: way.messages, now: clock.now)
         batch.confirmedAt = opened.confirmedAt
         batch.isLive = opened.isLive
+        if isFaulty(way.route.credential) { batch.close() }
         batch.withheld = withheld
         held[batch.number] = batch
-        // Single notifications go before campaigns.
-        order.insert(batch.number, at: claimed.isCollected ? 0 : order.endIndex)
+        // Single notifications go before campaigns, in the order of their collects.
+        let place = claimed.isCollected ? order.firstIndex { held[$0]?.claimed.isCollected != true } : nil
+        order.insert(batch.number, at: place ?? order.endIndex)
         pump()
     }
 
@@ -58,6 +61,7 @@ extension Worker {
             return nil
         }
         noteOpened(route)
+        closeBatches(of: route.credential.id, before: route.credential.revision)
         if await hasUselessFile(route.credential) {
             await giveBack(claimed, begun: 0, notBefore: .seconds(10))
             return nil
@@ -85,7 +89,7 @@ extension Worker {
             metadata: ["credential": "\(credential.name)", "error": "\(unavailable)"])
         let fault = CredentialFault(
             reason: unavailable.reason, detail: unavailable.description,
-            fingerprint: await transports.fingerprint(of: credential))
+            fingerprint: await transports.fingerprint(of: credential), revision: credential.revision)
         try await store.pause(credential: credential.id, fault: fault)
     }
 

@@ -127,6 +127,7 @@ extension Worker {
     /// What it holds as much of as it can begin soon: claims name others.
     var sated: Sated {
         var sated = Sated()
+        sated.routes = fullRoutes
         var runs: [Run.ID: Int] = [:]
         var routes: [Route.ID: Int] = [:]
         var apps: [App.ID: Int] = [:]
@@ -144,6 +145,10 @@ extension Worker {
             let isFull = terms.routeRate.map { routes[batch.claimed.route, default: 0] >= $0 } ?? !terms.isPaced
             let isAppFull = terms.appRate.map { apps[batch.route.app, default: 0] >= $0 } ?? false
             if isFull || isAppFull { sated.routes.insert(batch.claimed.route) }
+        }
+        // What the fleet does not know yet would be claimed, and held until it does.
+        for batch in held.values where isTripUntold(of: batch.route.id) || isFaulty(batch.route.credential) {
+            sated.routes.insert(batch.route.id)
         }
         return sated
     }

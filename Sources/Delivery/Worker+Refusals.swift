@@ -13,6 +13,7 @@ extension Worker {
     ///
     /// Each worker counts what it sees, in memory: a fleet of W workers refuses at most W times as many before it stops.
     /// A delivery ends the row, another reason begins a new one; answers that say nothing of the content do neither.
+    /// Single notifications are not counted: they share a run, and each says something of its own.
     func countRefusals(_ answer: Answer, of run: Run.ID) {
         guard configuration.refusalsInARow > 0 else { return }
         switch answer {
@@ -37,13 +38,15 @@ extension Worker {
     func pauseRefusedRuns() async {
         for (run, streak) in runsToPause {
             let detail = "\(streak.count) subscribers in a row were refused: \(streak.reason.name)"
+            let isPaused: Bool
             do {
-                try await store.pause(run: run, reason: streak.reason, detail: detail)
+                isPaused = try await store.pause(run: run, reason: streak.reason, detail: detail)
             } catch {
                 logger.warning("run not paused yet", metadata: ["run": "\(run)", "error": "\(error)"])
                 return
             }
             runsToPause[run] = nil
+            guard isPaused else { continue }
             logger.error("run paused itself", metadata: ["run": "\(run)", "detail": "\(detail)"])
         }
     }

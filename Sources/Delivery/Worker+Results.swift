@@ -39,12 +39,13 @@ extension Worker {
             batch.movedAt = now
             metrics.answered(transport: batch.route.transport, outcome: ruling.outcome, latency: result.latency)
             batch.unrecorded.append(item(for: job, of: batch, result, ruling, now: now))
-            if case .answered(let answer) = result.fate { countRefusals(answer, of: batch.claimed.run) }
+            if case .answered(let answer) = result.fate, batch.claimed.terms.lane == .campaign {
+                countRefusals(answer, of: batch.claimed.run)
+            }
             keepEvidence(ruling, of: job, in: batch, result, now: now)
             keepEnvironment(of: job, in: batch, result)
             if ruling.pausesCredential {
-                faultyCredentials[batch.route.credential.id] = (batch.route.credential, ruling.reason)
-                reportsWanted.signal()
+                noteFault(of: batch.route.credential, ruling.reason)
             }
         }
     }
@@ -82,8 +83,8 @@ extension Worker {
             attempts: job.attempts + (ruling.charged ? 1 : 0), mayHaveLeft: ruling.mayHaveLeft,
             free: !ruling.charged, addressVersion: job.recipient?.addressVersion,
             providerID: ruling.providerID, language: result.language, expiresAt: job.expiresAt,
-            contentVersion: job.contentVersion,
-            begunMillisecondsAgo: latency, latencyMilliseconds: latency)
+            contentVersion: job.contentVersion, latencyMilliseconds: latency)
+        item.begunAt = result.latency.map { now - $0 }
         item.evidence = ruling.evidence
         item.firstAttemptAt = job.firstAttemptAt
         item.asked = job.recipient?.language

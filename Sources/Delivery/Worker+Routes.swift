@@ -109,7 +109,8 @@ extension Worker {
         }
         if let span = flow.slowFor {
             try await store.slow(route, begun: max(flow.begun, flow.begunBefore), for: span)
-            routeFlows[route]?.slowFor = nil
+            // Meanwhile an answer may have asked for longer.
+            if routeFlows[route]?.slowFor == span { routeFlows[route]?.slowFor = nil }
             for batch in held.values where batch.route.id == route { batch.isPaced = true }
             logger.warning("route slowed down", metadata: ["route": "\(route)"])
         }

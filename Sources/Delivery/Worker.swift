@@ -25,8 +25,10 @@ package actor Worker: Service {
     let flushWanted = Wakeup()
     let flushRest = Wakeup()
     let claimWanted = Wakeup()
-    /// Waits after a claim that found nothing: only the end cuts it short.
+    /// Waits after a claim that found nothing: the end cuts it short, and room for a route that it left out.
     let claimRest = Wakeup()
+    /// Routes that the last look for work left out, as enough of each was read ahead.
+    var leftOut: Set<Route.ID> = []
     let slotsWanted = Wakeup()
     let paceWanted = Wakeup()
     let credentialsWanted = Wakeup()
@@ -76,6 +78,8 @@ package actor Worker: Service {
         var headsReadAt: ContinuousClock.Instant?
         /// When the last answered flush was asked for: requests may begin until `freshness` after it.
         var freshSince: ContinuousClock.Instant?
+        /// When that became so again, after a span in which none might begin.
+        var freshAgainAt: ContinuousClock.Instant?
         var flushedAt: ContinuousClock.Instant?
     }
 
@@ -170,6 +174,6 @@ package actor Worker: Service {
     /// Outcomes that no answered flush has carried.
     var unrecorded: Int { held.values.reduce(0) { $0 + $1.unrecorded.count } }
 
-    /// Jobs read and not begun, of those that could be begun at once.
+    /// Jobs read and not begun, of those that could be begun as soon as their transport has room.
     var waiting: Int { held.values.reduce(0) { $0 + ($1.isLive && !$1.isPaced ? $1.waiting : 0) } }
 }

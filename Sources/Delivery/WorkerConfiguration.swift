@@ -12,8 +12,10 @@ package struct WorkerConfiguration: Sendable {
     package var largestFlush = 2_000
     /// No request is begun unless a flush asked for within this span was answered (design §5, freshness gate).
     package var freshness: Duration = .milliseconds(700)
-    /// Jobs read ahead beyond those in flight.
+    /// Jobs of one route read ahead beyond those in flight.
     package var prefetch = 1_000
+    /// The same of all routes, so that memory stays bounded however many of them are slow.
+    package var mostWaiting = 32_000
     /// Requests handed to a transport at a time, so that a batch starts before it is rendered to its end.
     package var chunk = 100
     /// Longest wait between two looks for work while idle.
@@ -31,8 +33,10 @@ package struct WorkerConfiguration: Sendable {
 
     /// Most notifications that one collect takes.
     package var collectLimit: Int32 = 100
-    /// Jobs of the transactional lane that may be held at once: an eighth of what is in flight is kept for them.
+    /// Single notifications of one run that may be held at once: an eighth of what is in flight is kept for them.
     package var laneBudget = 500
+    /// The same of all runs; of those that a rate holds a second's worth counts.
+    package var laneMost = 4_000
     /// Wait between two looks at the transactional lane: with the duty of it, and without.
     package var collectOnDuty: Duration = .milliseconds(5)
     package var collectOffDuty: Duration = .milliseconds(250)
@@ -40,7 +44,7 @@ package struct WorkerConfiguration: Sendable {
     package var collectWarm: Duration = .microseconds(500)
     package var collectWarmth: Duration = .milliseconds(200)
 
-    /// A run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
+    /// A campaign's run pauses itself when so many subscribers in a row are refused for the same reason; 0 = never.
     package var refusalsInARow = 100
     /// Evidence about addresses that is kept while the database is not to be had; what is beyond is dropped.
     package var mostEvidence = 10_000

@@ -63,4 +63,31 @@ import Threading
         #expect(instants[5] - instants[0] >= .milliseconds(100))
         #expect(store.handBacks.prefix(6).allSatisfy { $0.begun == 0 && $0.notBefore == .seconds(2) })
     }
+
+    @Test(arguments: [Self.size, 1])
+    func `a route whose provider is slow keeps no other waiting, and no more of it is read ahead than of any`(
+        size: Int
+    ) async throws {
+        var configuration = WorkerConfiguration()
+        configuration.prefetch = Self.size
+        configuration.mostBatches = 80
+        configuration.drainLimit = .zero
+        let store = ScriptedStore()
+        store.state.withLock { $0.routes[.apns] = Fixture.route(.apns) }
+        for id in 1...100 {
+            store.add(Fixture.batch(Int64(id), size: size, on: .apns), Fixture.jobs(size, on: .apns))
+        }
+        let slow = ScriptedTransport(capacity: 8)
+        let fast = ScriptedTransport(capacity: 20, answer: ScriptedTransport.delivering)
+        try await Fixture.withWorker(store, fast, configuration, others: [.apns: slow]) { _ in
+            await Fixture.until { slow.sent.count == 9 }
+            for id in 201...240 {
+                store.add(Fixture.batch(Int64(id), size: Self.size), Fixture.jobs(Self.size, from: 1000 * Int64(id)))
+            }
+            await Fixture.until { store.items.count == 40 * Self.size }
+            // What is in flight, what is read ahead, and a claim that was under way.
+            #expect(store.state.withLock { $0.held.count } <= (9 + Self.size) / size + 2)
+        }
+        #expect(slow.sent.count == 9)
+    }
 }

@@ -50,4 +50,25 @@ import Threading
         let isWaiting = store.state.withLock { $0.waiting.count == 1 || $0.handBacks.count == 1 }
         #expect(isWaiting && transport.sent.isEmpty)
     }
+
+    @Test func `a hard end records all that was answered, however many flushes it takes`() async throws {
+        struct Outage: Error {}
+        let isDown = Locked(false)
+        let store = ScriptedStore { _, flush in if isDown.withLock({ $0 }) { throw Outage() } }
+        var configuration = WorkerConfiguration()
+        configuration.drainLimit = .zero
+        // A flush carries one batch.
+        configuration.largestFlush = 3
+        for id in 1...6 { store.add(Fixture.batch(Int64(id), size: 3), Fixture.jobs(3, from: 10 * Int64(id))) }
+        let transport = ScriptedTransport()
+        try await Fixture.withWorker(store, transport, configuration) { _ in
+            await Fixture.until { transport.sent.count == 18 }
+            isDown.withLock { $0 = true }
+            for index in 0..<18 { transport.answer(index) }
+            await Fixture.until { store.flushes.last?.items.isEmpty == false }
+            isDown.withLock { $0 = false }
+        }
+        #expect(store.items.count == 18)
+        #expect(store.handBacks.isEmpty)
+    }
 }

@@ -29,18 +29,19 @@ enum Fixture {
     }
 
     static func batch(
-        _ id: Int64 = 1, size: Int, lapses: Int16 = 0, announced: Int? = nil, window: Int = 5000
+        _ id: Int64 = 1, size: Int, lapses: Int16 = 0, announced: Int? = nil, window: Int = 5000,
+        on transport: TransportKind = .fcm
     ) -> ClaimedBatch {
         ClaimedBatch(
-            shard: shard, id: Batch.ID(id), run: run, route: route(.fcm).id, bucket: 1, epoch: 1, size: size,
+            shard: shard, id: Batch.ID(id), run: run, route: route(transport).id, bucket: 1, epoch: 1, size: size,
             announced: announced ?? size,
             marked: OrdinalSet(bytes: [UInt8](repeating: 0, count: (size + 7) / 8), count: size),
             lapses: lapses, contentVersion: content.id, expiresAt: now + .seconds(3600), policy: .retry,
             announceWindow: window)
     }
 
-    static func jobs(_ count: Int, from number: Int64 = 100) -> [PushJob] {
-        (0..<count).map { job(Int16($0), number: number + Int64($0), recipient: recipient()) }
+    static func jobs(_ count: Int, from number: Int64 = 100, on transport: TransportKind = .fcm) -> [PushJob] {
+        (0..<count).map { job(Int16($0), number: number + Int64($0), recipient: recipient(transport)) }
     }
 
     static func job(_ ordinal: Int16, number: Int64? = nil, recipient: Recipient?) -> PushJob {
@@ -58,11 +59,13 @@ enum Fixture {
     /// Runs a worker while `body` does, then shuts it down as SIGTERM does, and waits for its end.
     static func withWorker(
         _ store: ScriptedStore, _ transport: ScriptedTransport?, _ configuration: WorkerConfiguration = .init(),
+        others: [TransportKind: ScriptedTransport] = [:], lane: (any LaneStore)? = nil,
         _ body: (GracefulShutdownTestTrigger) async throws -> Void
     ) async throws {
         let worker = Worker(
-            identity: WorkerID("00000000-0000-0000-0000-000000000001"), store: store,
-            transports: ScriptedDirectory(transport: transport), configuration: configuration, logger: logger)
+            identity: WorkerID("00000000-0000-0000-0000-000000000001"), store: store, lane: lane,
+            transports: ScriptedDirectory(transport: transport, others: others), configuration: configuration,
+            logger: logger)
         try await testGracefulShutdown { trigger in
             async let run: Void = worker.run()
             try await body(trigger)

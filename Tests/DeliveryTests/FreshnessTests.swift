@@ -90,4 +90,48 @@ import Threading
             #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: nil)])
         }
     }
+
+    @Test func `a batch whose route was closed is not begun again with what it was opened with`() async throws {
+        let transport = ScriptedTransport(capacity: 1)
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 3), Fixture.jobs(3))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { transport.sent.count == 1 }
+            for state in [RouteState.paused, .open] {
+                store.state.withLock { $0.route = state }
+                let seen = store.flushes.count
+                await Fixture.until { store.flushes.count >= seen + 2 }
+            }
+            transport.answer(0)
+            await Fixture.until { !store.handBacks.isEmpty }
+        }
+        #expect(transport.sent.count == 1)
+        #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: nil)])
+    }
+
+    @Test func `what could not move during an outage is begun after it, and does not go back`() async throws {
+        struct Outage: Error {}
+        let isDown = Locked(false)
+        var configuration = WorkerConfiguration()
+        configuration.patience = .milliseconds(800)
+        let transport = ScriptedTransport(capacity: 1)
+        let store = ScriptedStore { _, _ in if isDown.withLock({ $0 }) { throw Outage() } }
+        store.add(Fixture.batch(size: 3), Fixture.jobs(3))
+        try await Fixture.withWorker(store, transport, configuration) { _ in
+            await Fixture.until { transport.sent.count == 1 }
+            isDown.withLock { $0 = true }
+            transport.answer(0)
+            let end = ContinuousClock.now + .milliseconds(1_600)
+            await Fixture.until { ContinuousClock.now > end }
+            isDown.withLock { $0 = false }
+            for number in 1..<3 {
+                await Fixture.until { transport.sent.count > number || !store.handBacks.isEmpty }
+                guard store.handBacks.isEmpty else { break }
+                transport.answer(number)
+            }
+            await Fixture.until { store.items.count == 3 || !store.handBacks.isEmpty }
+        }
+        #expect(store.handBacks.isEmpty)
+        #expect(store.items.count == 3)
+    }
 }

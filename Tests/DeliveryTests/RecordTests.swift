@@ -30,6 +30,26 @@ import Threading
         #expect(store.handBacks.isEmpty)
     }
 
+    @Test func `each repeat of a flush says anew how long ago its jobs were begun`() async throws {
+        let first = Locked<ContinuousClock.Instant?>(nil)
+        let store = ScriptedStore(beforeFlush: { _, flush in
+            guard !flush.items.isEmpty else { return }
+            let since = first.withLock { first in
+                first = first ?? .now
+                return first ?? .now
+            }
+            if ContinuousClock.now < since + .milliseconds(400) { throw LostReply() }
+        })
+        store.add(Fixture.batch(size: 1), Fixture.jobs(1))
+        try await Fixture.withWorker(store, ScriptedTransport(answer: ScriptedTransport.delivering)) { _ in
+            await Fixture.until { store.items.count == 1 }
+        }
+        let spans = store.flushes.flatMap(\.items).compactMap(\.begunMillisecondsAgo)
+        #expect(spans.count >= 2 && zip(spans, spans.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(try #require(spans.first) >= 5 && #require(spans.last) >= 400)
+        #expect(store.items[0].latencyMilliseconds == 5)
+    }
+
     @Test func `a batch that the answer does not name is dropped, and a late result of it finds nothing`() async throws
     {
         let transport = ScriptedTransport(capacity: 2)
@@ -153,6 +173,32 @@ import Threading
             await Fixture.until { store.items.count == 2 && !store.state.withLock { $0.pauses.isEmpty } }
         }
         #expect(store.items.allSatisfy { $0.outcome == nil && $0.free && $0.attempts == 0 })
+    }
+
+    @Test func `what a credential's fault leaves of a batch is not begun, and goes back once the fleet knows of it`()
+        async throws
+    {
+        let (isTelling, mayTell) = (Locked(false), Locked(false))
+        let transport = ScriptedTransport(capacity: 1)
+        let store = ScriptedStore(beforeChore: {
+            isTelling.withLock { $0 = true }
+            await Fixture.until { mayTell.withLock { $0 } }
+        })
+        store.add(Fixture.batch(size: 5), Fixture.jobs(5))
+        try await Fixture.withWorker(store, transport) { _ in
+            await Fixture.until { transport.sent.count == 1 }
+            transport.answer(0, .answered(.credential(.fcmPermissionDenied)))
+            await Fixture.until { isTelling.withLock { $0 } }
+            let seen = store.flushes.count
+            await Fixture.until { store.flushes.count >= seen + 3 }
+            #expect(store.handBacks.isEmpty)
+            mayTell.withLock { $0 = true }
+            await Fixture.until { !store.handBacks.isEmpty }
+        }
+        #expect(transport.sent.count == 1)
+        #expect(store.handBacks == [.init(batch: Batch.ID(1), begun: 0, notBefore: nil)])
+        let fault = CredentialFault(reason: .fcmPermissionDenied, fingerprint: [1], revision: 1)
+        #expect(store.state.withLock { $0.faults } == [fault])
     }
 
     @Test func `a credential that cannot be used here is paused, and its batch waits`() async throws {

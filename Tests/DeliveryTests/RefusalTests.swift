@@ -7,10 +7,12 @@ import Threading
     private static func refusing(_ reason: Reason) -> SendResult.Fate { .answered(.refused(reason)) }
 
     private func pauses(
-        limit: Int = 20, _ answer: @escaping @Sendable (OutgoingJob) -> SendResult.Fate?
+        limit: Int = 20, lane: Lane = .campaign, _ answer: @escaping @Sendable (OutgoingJob) -> SendResult.Fate?
     ) async throws -> [String] {
         let store = ScriptedStore()
-        store.add(Fixture.batch(size: 100), Fixture.jobs(100))
+        var batch = Fixture.batch(size: 100)
+        batch.terms.lane = lane
+        store.add(batch, Fixture.jobs(100))
         var configuration = WorkerConfiguration()
         configuration.refusalsInARow = limit
         try await Fixture.withWorker(store, ScriptedTransport(capacity: 10, answer: answer), configuration) { _ in
@@ -43,6 +45,11 @@ import Threading
         #expect(dead.isEmpty)
         let doubted = try await pauses { _ in Self.refusing(.fcmAPNsRejected) }
         #expect(doubted.isEmpty)
+    }
+
+    @Test func `single notifications never pause the run that they share`() async throws {
+        let found = try await pauses(lane: .transactional) { _ in Self.refusing(.fcmInvalidArgument) }
+        #expect(found.isEmpty)
     }
 
     @Test func `zero switches it off`() async throws {

@@ -20,9 +20,12 @@ final class ScriptedStore: BatchStore {
         var flushes: [Flush] = []
         var handBacks: [HandBack] = []
         var pauses: [Reason] = []
+        var faults: [CredentialFault] = []
         var slowed: [Duration] = []
         var trips: [Reason] = []
         var run = RunStatus.running
+        var route = RouteState.open
+        var slots = SlotGrant.unlimited
         var runPauses: [String] = []
         var answers: [AddressAnswer] = []
         var proven: [ProvenEnvironment] = []
@@ -70,15 +73,17 @@ final class ScriptedStore: BatchStore {
     func now() async throws -> Instant { Fixture.now }
 
     func heads(of shard: Shard, lane: Lane, without sated: Sated) async throws -> [Pair] {
-        let isWaiting = state.withLock { !$0.waiting.isEmpty }
-        return lane == .campaign && isWaiting ? [Pair(run: Fixture.run, route: Fixture.route(.fcm).id)] : []
+        guard lane == .campaign else { return [] }
+        let pairs = state.withLock { Set($0.waiting.map { Pair(run: $0.batch.run, route: $0.batch.route) }) }
+        return pairs.filter { !sated.contains($0) }
     }
 
     func claim(shard: Shard, worker: WorkerID, claimNumber: Int32, pairs: [Pair]) async throws -> ClaimedBatch? {
         try await beforeClaim()
         return state.withLock { state in
-            guard !state.waiting.isEmpty else { return nil }
-            let (batch, jobs) = state.waiting.removeFirst()
+            let index = state.waiting.firstIndex { pairs.contains(Pair(run: $0.batch.run, route: $0.batch.route)) }
+            guard let index else { return nil }
+            let (batch, jobs) = state.waiting.remove(at: index)
             state.held[batch.id] = batch
             state.jobs[batch.id] = jobs
             return batch
@@ -115,10 +120,12 @@ final class ScriptedStore: BatchStore {
             guard let batch = state.held[named.batch], batch.epoch == named.epoch else { return nil }
             let isDone = state.recorded[batch.id]?.count == batch.size
             if isDone { state.held[batch.id] = nil }
-            return Flush.State(
+            var answer = Flush.State(
                 batch: batch.id, state: isDone ? .done : .leased,
                 announced: max(named.announce, Int32(batch.announced)),
-                run: state.run, route: .open)
+                run: state.run, route: state.route)
+            answer.isPaced = batch.terms.isPaced
+            return answer
         }
     }
 
@@ -140,11 +147,12 @@ final class ScriptedStore: BatchStore {
         state.withLock { $0.routes[transport] }
     }
 
-    func pause(run: Run.ID, reason: Reason, detail: String) async throws {
+    func pause(run: Run.ID, reason: Reason, detail: String) async throws -> Bool {
         state.withLock { state in
             state.run = .paused
             state.runPauses.append(detail)
         }
+        return true
     }
 
     func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws {
@@ -159,10 +167,15 @@ final class ScriptedStore: BatchStore {
 
     func pause(credential: Credential.ID, fault: CredentialFault) async throws {
         try await beforeChore()
-        state.withLock { $0.pauses.append(fault.reason) }
+        state.withLock { state in
+            state.pauses.append(fault.reason)
+            state.faults.append(fault)
+        }
     }
 
-    func takeSlots(for pair: Pair, wanted: Int, ahead: Duration) async throws -> SlotGrant { .unlimited }
+    func takeSlots(for pair: Pair, wanted: Int, ahead: Duration) async throws -> SlotGrant {
+        state.withLock { $0.slots }
+    }
     func slow(_ route: Route.ID, begun: Int, for span: Duration) async throws {
         try await beforeChore()
         state.withLock { $0.slowed.append(span) }

@@ -61,11 +61,12 @@ final class ScriptedTransport: Transport {
     func close(by deadline: ContinuousClock.Instant) async {}
 }
 
-/// Gives that transport to every route.
+/// Gives that transport to every route that has none of its own.
 struct ScriptedDirectory: TransportDirectory {
     var transport: ScriptedTransport?
+    var others: [TransportKind: ScriptedTransport] = [:]
     func transport(for route: Route) async throws -> any Transport {
-        guard let transport else {
+        guard let transport = others[route.transport] ?? transport else {
             throw TransportUnavailable(reason: .credentialUnusable, description: "file: it is missing")
         }
         return transport

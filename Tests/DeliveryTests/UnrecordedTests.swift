@@ -129,7 +129,7 @@ private final class RefusingStore: BatchStore {
     func pause(credential: Credential.ID, fault: CredentialFault) {}
     func pausedCredentials() -> [CredentialReference] { [] }
     func mend(_ credential: CredentialReference) -> Bool { false }
-    func pause(run: Run.ID, reason: Reason, detail: String) {}
+    func pause(run: Run.ID, reason: Reason, detail: String) -> Bool { false }
     func weigh(_ answers: [AddressAnswer], in shard: Shard) {}
     func correctEnvironments(_ proven: [ProvenEnvironment], in shard: Shard) {}
     func now() -> Instant { Instant(microseconds: 0) }

@@ -97,14 +97,26 @@ import Testing
     @Test func `a run that paused itself says why until it goes on`() async throws {
         try await QueueFixture.run { queue in
             let run = try await queue.makeExpandedRun()
-            try await queue.batches.pause(run: run, reason: .fcmInvalidArgument, detail: "100 in a row")
+            #expect(try await queue.batches.pause(run: run, reason: .fcmInvalidArgument, detail: "100 in a row"))
             // A second worker's word changes nothing.
-            try await queue.batches.pause(run: run, reason: .fcmInternal, detail: "other")
+            #expect(try await queue.batches.pause(run: run, reason: .fcmInternal, detail: "other") == false)
             let paused = try #require(try await queue.admin.progress(of: run))
             #expect(paused.status == .paused && paused.pausedBecause == "100 in a row")
             #expect(try await queue.control.resume(run))
             let resumed = try #require(try await queue.admin.progress(of: run))
             #expect(resumed.status == .running && resumed.pausedBecause == nil)
+        }
+    }
+
+    @Test func `the run that single notifications share never pauses itself`() async throws {
+        try await QueueFixture.run { queue in
+            _ = try await queue.client.query("SELECT pushfleet.ensure_standing_runs()::text")
+            let run = Run.ID(try await queue.count("SELECT min(id) FROM pushfleet.run WHERE standing"))
+            #expect(
+                try await queue.batches.pause(run: run, reason: .fcmInvalidArgument, detail: "100 in a row") == false)
+            #expect(try await queue.admin.progress(of: run)?.status == .running)
+            // A person may.
+            #expect(try await queue.control.pause(run))
         }
     }
 

@@ -84,6 +84,80 @@ import Testing
         }
     }
 
+    /// Rows read of waiting notifications, in scans of the table and of its indexes, by one look.
+    private static func rowsOfLook(_ fixture: QueueFixture, without sated: [Int64] = []) async throws -> Int64 {
+        let rows: PostgresQuery = """
+            SELECT pg_stat_get_xact_tuples_returned('pushfleet.notification'::regclass)
+                + sum(pg_stat_get_xact_tuples_returned(indexrelid))::bigint
+            FROM pg_index
+            WHERE indrelid = 'pushfleet.notification'::regclass
+            """
+        return try await fixture.client.withTransaction { session in
+            let before = try await session.query(rows)[0].int64(0)
+            _ = try await session.query(
+                "SELECT count(*) FROM pushfleet.due_notifications(\(fixture.shard.rawValue), 100, \(sated))")
+            return try await session.query(rows)[0].int64(0) - before
+        }
+    }
+
+    private static func add(_ count: Int64, to run: Run.ID, dueIn span: Duration, _ fixture: QueueFixture) async throws
+    {
+        _ = try await fixture.client.query(
+            """
+            INSERT INTO pushfleet.notification (shard, run_id, subscriber_id, content_version, due_at, expires_at)
+            SELECT n.shard, n.run_id, n.subscriber_id, n.content_version,
+                clock_timestamp() + \(PostgresInterval(span)), n.expires_at
+            FROM (SELECT * FROM pushfleet.notification WHERE run_id = \(run.rawValue) LIMIT 1) n
+            CROSS JOIN generate_series(1, \(count))
+            """)
+        _ = try await fixture.client.query("ANALYZE pushfleet.notification")
+    }
+
+    @Test(arguments: ["its run", "its app", "its holder"])
+    func `What must wait keeps no other's notifications waiting, and is not walked by a look`(
+        paused: String
+    ) async throws {
+        try await QueueFixture.run { fixture in
+            let worker = try await fixture.hire()
+            _ = try await Self.notify(fixture, #"{"externalId": "u1"}"#)
+            let waiting = Run.ID(try await fixture.count("SELECT max(run_id) FROM pushfleet.notification"))
+            try await Self.add(5_000, to: waiting, dueIn: .seconds(-60), fixture)
+            var sated: Set<Run.ID> = []
+            switch paused {
+            case "its run": #expect(try await fixture.control.pause(waiting))
+            case "its app": _ = try await fixture.client.query("SELECT pushfleet.pause_app('ferry')")
+            default: sated = [waiting]
+            }
+            #expect(try await fixture.lane.hasDue(in: fixture.shard, without: sated) == false)
+            #expect(try await Self.rowsOfLook(fixture, without: sated.map(\.rawValue)) < 300)
+            let none = try await fixture.lane.collect(
+                shard: fixture.shard, worker: worker, claimNumber: 1, limit: 100, without: sated)
+            #expect(none.isEmpty)
+            guard paused != "its app" else { return }
+            let other = try await Self.notify(
+                fixture, #"{"externalId": "u2"}"#, options: #"{"inDoubt": "assume_sent"}"#)
+            #expect(try await fixture.lane.hasDue(in: fixture.shard, without: sated))
+            let collected = try await fixture.lane.collect(
+                shard: fixture.shard, worker: worker, claimNumber: 2, limit: 100, without: sated)
+            let batch = try #require(collected.first).batch
+            #expect(collected.count == 1 && batch.run != waiting && batch.size == 1)
+            let jobs = try await fixture.batches.jobs(of: batch, attributes: [])
+            #expect(jobs.map(\.number) == [other])
+        }
+    }
+
+    @Test func `A look walks none of what is due later`() async throws {
+        try await QueueFixture.run { fixture in
+            _ = try await Self.notify(fixture, #"{"externalId": "u1"}"#)
+            let run = Run.ID(try await fixture.count("SELECT max(run_id) FROM pushfleet.notification"))
+            _ = try await fixture.client.query(
+                "UPDATE pushfleet.notification SET due_at = clock_timestamp() + interval '1 hour'")
+            try await Self.add(5_000, to: run, dueIn: .seconds(3600), fixture)
+            #expect(try await fixture.lane.hasDue(in: fixture.shard) == false)
+            #expect(try await Self.rowsOfLook(fixture) < 10)
+        }
+    }
+
     @Test func `A user's devices are all reached under one id, and taken back under it`() async throws {
         try await QueueFixture.run { fixture in
             _ = try await fixture.client.query("UPDATE pushfleet.subscriber SET user_id = 'ann' WHERE id <= 3")

@@ -145,6 +145,26 @@ import Testing
         }
     }
 
+    @Test func `a late fault of a credential that was mended meanwhile changes nothing`() async throws {
+        try await QueueFixture.run(subscribers: 1) { queue in
+            let first = CredentialFault(reason: .fcmUnauthenticated, fingerprint: [1], revision: 1)
+            try await queue.batches.pause(credential: Credential.ID(1), fault: first)
+            let paused = try #require(try await queue.batches.pausedCredentials().first)
+            #expect(try await queue.batches.mend(paused))
+            try await queue.batches.pause(
+                credential: Credential.ID(1),
+                fault: CredentialFault(reason: .fcmPermissionDenied, fingerprint: [2], revision: 1))
+            let mended = try #require(try await queue.batches.route(queue.route))
+            #expect(mended.state == .open && mended.credential.faultFingerprint == [1])
+            #expect(try await queue.batches.pausedCredentials().isEmpty)
+            try await queue.batches.pause(
+                credential: Credential.ID(1),
+                fault: CredentialFault(reason: .fcmPermissionDenied, fingerprint: [2], revision: 2))
+            #expect(try await queue.batches.route(queue.route)?.state == .paused)
+            #expect(try await queue.batches.pausedCredentials().map(\.faultFingerprint) == [[2]])
+        }
+    }
+
     @Test func `a retry remembers when its job was first tried`() async throws {
         try await QueueFixture.run(subscribers: 10) { queue in
             let run = try await queue.makeExpandedRun()

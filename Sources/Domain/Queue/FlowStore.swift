@@ -13,7 +13,8 @@ package protocol FlowStore: Sendable {
     func trip(_ route: Route.ID, reason: Reason) async throws -> Duration?
     /// Ends the trial of a route that works; its rate rises step by step.
     func endTrial(of route: Route.ID) async throws
-    /// Stops every route of a credential for the whole fleet and keeps why. The first fault stays.
+    /// Stops every route of a credential for the whole fleet and keeps why. The first fault stays; one of an earlier
+    /// revision changes nothing.
     func pause(credential: Credential.ID, fault: CredentialFault) async throws
     func pausedCredentials() async throws -> [CredentialReference]
     /// Opens a credential again whose file changed. Nothing happens if somebody was quicker.
@@ -27,11 +28,14 @@ package struct CredentialFault: Equatable, Sendable {
     package var detail: String?
     /// Of the file that proved useless; empty = it is not there; nil = nobody knows.
     package var fingerprint: [UInt8]?
+    /// The credential's when the file was read; nil = the present one.
+    package var revision: Int32?
 
-    package init(reason: Reason, detail: String? = nil, fingerprint: [UInt8]? = nil) {
+    package init(reason: Reason, detail: String? = nil, fingerprint: [UInt8]? = nil, revision: Int32? = nil) {
         self.reason = reason
         self.detail = detail
         self.fingerprint = fingerprint
+        self.revision = revision
     }
 }
 

@@ -65,6 +65,8 @@ package struct Flush: Sendable {
         /// How long before the flush it was begun, and how long the provider took, in milliseconds; nil = not begun.
         package var begunMillisecondsAgo: Int32?
         package var latencyMilliseconds: Int32?
+        /// When it was begun, by the worker's own clock: `begunMillisecondsAgo` is told from it at each flush.
+        package var begunAt: ContinuousClock.Instant?
         /// When the first attempt that was charged was begun, if that was before this batch.
         package var firstAttemptAt: Instant?
 

@@ -23,8 +23,10 @@ package protocol BatchStore: FlowStore {
     func route(_ id: Route.ID) async throws -> Route?
     /// The route that a subscriber of this kind has now; nil = none.
     func route(app: App.ID, transport: TransportKind, service: Int16) async throws -> Route?
-    /// Stops a run and keeps why, in a sentence with figures. One that is not running stays as it is.
-    func pause(run: Run.ID, reason: Reason, detail: String) async throws
+    /// Stops a run and keeps why, in a sentence with figures. One that is not running stays as it is, and so does the
+    /// standing run of single notifications, each of which says something of its own.
+    /// - Returns: whether it stopped now.
+    func pause(run: Run.ID, reason: Reason, detail: String) async throws -> Bool
     /// Moves the states of addresses as the answers say; an address that changed meanwhile is not touched.
     func weigh(_ answers: [AddressAnswer], in shard: Shard) async throws
     /// Keeps where addresses proved to belong: the next notification is sent there first. An address that changed

@@ -24,7 +24,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "Connections to each provider's origin.") var connections = 4
     @Option(help: "Most requests in flight on one connection; the provider's own limit also holds.") var streams = 250
     @Option(help: "Seconds that a drain waits for answers.") var drainLimit = 20
-    @Option(help: "Pause a run once so many subscribers in a row are refused for the same reason; 0 = never.")
+    @Option(help: "Pause a campaign's run once so many subscribers in a row are refused alike; 0 = never.")
     var refusalsInARow = 100
     @Option(help: "CA bundle to trust besides nothing else; default PUSHFLEET_CA_FILE, then the system's.")
     var caFile: String?

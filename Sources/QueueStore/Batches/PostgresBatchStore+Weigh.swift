@@ -9,9 +9,14 @@ extension PostgresBatchStore {
         _ = try await claims.query(.weigh(answers, in: shard), deadline: .seconds(5))
     }
 
-    package func pause(run: Run.ID, reason: Reason, detail: String) async throws {
-        _ = try await claims.query(
-            "SELECT pushfleet.pause_run(\(run.rawValue), \(reason.rawValue), \(detail))", deadline: .seconds(5))
+    package func pause(run: Run.ID, reason: Reason, detail: String) async throws -> Bool {
+        let rows = try await claims.query(
+            """
+            SELECT pushfleet.pause_run(run.id, \(reason.rawValue), \(detail))
+            FROM pushfleet.run
+            WHERE run.id = \(run.rawValue) AND NOT run.standing
+            """, deadline: .seconds(5))
+        return rows.first?.bool(0) ?? false
     }
 }
 

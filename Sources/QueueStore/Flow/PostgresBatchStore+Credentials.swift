@@ -21,17 +21,29 @@ extension PostgresBatchStore {
 extension PostgresQuery {
     /// One statement, so that no claim sees a credential paused and one of its routes open. The first fault stays. A
     /// route whose breaker is open waits for the credential from now on.
+    ///
+    /// A credential that was mended meanwhile has another revision: what an answer under way says of the file before must
+    /// not pause it again, least of all with the good file's fingerprint, which would last until that changed.
     static func pause(credential: Credential.ID, fault: CredentialFault) -> PostgresQuery {
         """
-        WITH paused AS (
+        WITH faulty AS MATERIALIZED (
+            SELECT credential.id
+            FROM pushfleet.credential
+            WHERE credential.id = \(credential.rawValue)
+                AND credential.revision = coalesce(\(fault.revision)::int, credential.revision)
+            FOR NO KEY UPDATE
+        ),
+        paused AS (
             UPDATE pushfleet.credential
             SET state = 1, state_reason = \(fault.reason.rawValue), state_since = now(), state_detail = \(fault.detail),
                 fault_fingerprint = \(fault.fingerprint)
-            WHERE credential.id = \(credential.rawValue) AND credential.state = 0
+            FROM faulty
+            WHERE credential.id = faulty.id AND credential.state = 0
         )
         UPDATE pushfleet.route
         SET state = 1, paused_reason = \(fault.reason.rawValue), paused_at = now(), reopen_at = NULL
-        WHERE route.credential_id = \(credential.rawValue) AND (route.state = 0 OR route.reopen_at IS NOT NULL)
+        FROM faulty
+        WHERE route.credential_id = faulty.id AND (route.state = 0 OR route.reopen_at IS NOT NULL)
         """
     }
 

@@ -16,8 +16,8 @@ package struct PostgresLaneStore: LaneStore {
         try await client.query(.takeDuty(worker, for: span), deadline: .seconds(5)).first?.int16(0)
     }
 
-    package func hasDue(in shard: Shard) async throws -> Bool {
-        try await client.query(.hasDueNotification(in: shard), deadline: .seconds(5))[0].bool(0)
+    package func hasDue(in shard: Shard, without sated: Set<Run.ID>) async throws -> Bool {
+        try await client.query(.hasDueNotification(in: shard, without: sated), deadline: .seconds(5))[0].bool(0)
     }
 
     package func contentVersions(of batch: ClaimedBatch) async throws -> [ContentVersion.ID] {
@@ -27,11 +27,12 @@ package struct PostgresLaneStore: LaneStore {
     }
 
     package func collect(
-        shard: Shard, worker: WorkerID, claimNumber: Int32, limit: Int32
+        shard: Shard, worker: WorkerID, claimNumber: Int32, limit: Int32, without sated: Set<Run.ID>
     ) async throws -> [CollectedBatch] {
         checkpoints.reach(.beforeClaim)
         let rows = try await client.query(
-            .collect(shard: shard, worker: worker, claimNumber: claimNumber, limit: limit), deadline: .seconds(5))
+            .collect(shard: shard, worker: worker, claimNumber: claimNumber, limit: limit, without: sated),
+            deadline: .seconds(5))
         checkpoints.reach(.afterClaim)
         return try rows.map { row in
             CollectedBatch(
@@ -61,10 +62,11 @@ extension PostgresQuery {
         """
     }
 
-    static func hasDueNotification(in shard: Shard) -> PostgresQuery {
+    /// As many are looked at as a collect takes: should they all have to wait, the others are looked for run by run.
+    static func hasDueNotification(in shard: Shard, without sated: Set<Run.ID>) -> PostgresQuery {
         """
         SELECT EXISTS (
-            SELECT FROM pushfleet.notification n WHERE n.shard = \(shard.rawValue) AND n.due_at <= clock_timestamp()
+            SELECT FROM pushfleet.due_notifications(\(shard.rawValue), 100, \(sated.map(\.rawValue)))
         )
         """
     }
@@ -72,12 +74,16 @@ extension PostgresQuery {
     /// Turns due notifications into batches that are leased already, one for each run and route, in one statement. It is a
     /// function of the database, which plans it once in a session, also where nothing is prepared: this is the way of
     /// those that somebody waits for.
-    static func collect(shard: Shard, worker: WorkerID, claimNumber: Int32, limit: Int32) -> PostgresQuery {
+    static func collect(
+        shard: Shard, worker: WorkerID, claimNumber: Int32, limit: Int32, without sated: Set<Run.ID>
+    ) -> PostgresQuery {
         """
         SELECT c.id, c.run_id, c.route_id, c.bucket_id, c.epoch, c.size, c.announced, c.marked, c.lapses,
             c.content_version, c.expires_at, c.in_doubt, c.announce_window, c.is_collected, c.lane, c.max_attempts,
             c.horizon_ms, c.run_rate, c.route_rate, c.app_rate, c.is_limited, c.content_versions
-        FROM pushfleet.collect(\(shard.rawValue), \(worker.uuid), \(claimNumber), \(limit)) c
+        FROM pushfleet.collect(
+            \(shard.rawValue), \(worker.uuid), \(claimNumber), \(limit), \(sated.map(\.rawValue))
+        ) c
         """
     }
 
