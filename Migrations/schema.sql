@@ -489,17 +489,35 @@ $_$;
 CREATE FUNCTION pushfleet.collect(in_shard smallint, by_worker uuid, as_claim integer, at_most integer) RETURNS TABLE(id bigint, run_id bigint, route_id bigint, bucket_id integer, epoch integer, size integer, announced smallint, marked bit varying, lapses smallint, content_version bigint, expires_at timestamp with time zone, in_doubt smallint, announce_window smallint, is_collected boolean, lane smallint, max_attempts smallint, horizon_ms bigint, run_rate integer, route_rate integer, app_rate integer, is_limited boolean, content_versions bigint[])
     LANGUAGE plpgsql
     SET search_path TO 'pushfleet', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT c.id, c.run_id, c.route_id, c.bucket_id, c.epoch, c.size, c.announced, c.marked, c.lapses, c.content_version,
+        c.expires_at, c.in_doubt, c.announce_window, c.is_collected, c.lane, c.max_attempts, c.horizon_ms, c.run_rate,
+        c.route_rate, c.app_rate, c.is_limited, c.content_versions
+    FROM pushfleet.collect(in_shard, by_worker, as_claim, at_most, '{}') c;
+END
+$$;
+
+CREATE FUNCTION pushfleet.collect(in_shard smallint, by_worker uuid, as_claim integer, at_most integer, without bigint[]) RETURNS TABLE(id bigint, run_id bigint, route_id bigint, bucket_id integer, epoch integer, size integer, announced smallint, marked bit varying, lapses smallint, content_version bigint, expires_at timestamp with time zone, in_doubt smallint, announce_window smallint, is_collected boolean, lane smallint, max_attempts smallint, horizon_ms bigint, run_rate integer, route_rate integer, app_rate integer, is_limited boolean, content_versions bigint[])
+    LANGUAGE plpgsql
+    SET search_path TO 'pushfleet', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
 #variable_conflict use_column
+DECLARE
+    candidates bigint[] := ARRAY(SELECT pushfleet.due_notifications(in_shard, 8 * at_most, without));
 BEGIN
+    IF candidates = '{}' THEN
+        RETURN;
+    END IF;
     RETURN QUERY
     WITH due AS MATERIALIZED (
         SELECT n.id
         FROM pushfleet.notification n
-        JOIN pushfleet.run ON run.id = n.run_id AND run.status = 1
-        JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
         WHERE n.shard = in_shard
+            AND n.id = ANY (candidates)
+            -- Put off meanwhile, it waits.
             AND n.due_at <= clock_timestamp()
             AND EXISTS (SELECT FROM pushfleet.worker w WHERE w.id = by_worker AND w.lease_until > now())
         ORDER BY n.due_at, n.id
@@ -793,6 +811,65 @@ BEGIN
     EXECUTE format('DROP TABLE pushfleet.job_%s', which);
     DELETE FROM pushfleet.bucket WHERE id = which;
     RETURN true;
+END
+$$;
+
+CREATE FUNCTION pushfleet.due_notifications(in_shard smallint, at_most integer, without bigint[]) RETURNS SETOF bigint
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pushfleet', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    moment timestamptz := clock_timestamp();
+BEGIN
+    RETURN QUERY
+    SELECT first.id
+    FROM (
+        SELECT n.id, n.run_id, n.due_at
+        FROM pushfleet.notification n
+        WHERE n.shard = in_shard AND n.due_at <= moment
+        ORDER BY n.due_at, n.id
+        LIMIT at_most
+    ) first
+    JOIN pushfleet.run ON run.id = first.run_id AND run.status = 1
+    JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
+    WHERE first.run_id <> ALL (without);
+    IF FOUND THEN
+        RETURN;
+    END IF;
+    PERFORM
+    FROM pushfleet.notification n
+    WHERE n.shard = in_shard AND n.due_at <= moment
+    ORDER BY n.due_at, n.id
+    LIMIT 1
+    OFFSET at_most - 1;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    WITH RECURSIVE waiting (run_id) AS (
+        SELECT min(n.run_id) FROM pushfleet.notification n WHERE n.shard = in_shard
+        UNION ALL
+        SELECT (
+            SELECT min(n.run_id) FROM pushfleet.notification n WHERE n.shard = in_shard AND n.run_id > waiting.run_id
+        )
+        FROM waiting
+        WHERE waiting.run_id IS NOT NULL
+    )
+    SELECT due.id
+    FROM waiting
+    JOIN pushfleet.run ON run.id = waiting.run_id AND run.status = 1
+    JOIN pushfleet.app ON app.id = run.app_id AND app.paused_at IS NULL
+    CROSS JOIN LATERAL (
+        SELECT n.id, n.due_at
+        FROM pushfleet.notification n
+        WHERE n.shard = in_shard AND n.run_id = waiting.run_id AND n.due_at <= moment
+        ORDER BY n.due_at, n.id
+        LIMIT at_most
+    ) due
+    WHERE waiting.run_id <> ALL (without)
+    ORDER BY due.due_at, due.id
+    LIMIT at_most;
 END
 $$;
 
@@ -5243,7 +5320,7 @@ CREATE INDEX intake_key_by_app ON pushfleet.intake_key USING btree (app_id);
 
 CREATE INDEX job_1_batch ON pushfleet.job_1 USING btree (batch_id);
 
-CREATE INDEX notification_by_run ON pushfleet.notification USING btree (shard, run_id);
+CREATE INDEX notification_by_run_due ON pushfleet.notification USING btree (shard, run_id, due_at, id);
 
 CREATE INDEX notification_due ON pushfleet.notification USING btree (shard, due_at, id);
 
@@ -5349,6 +5426,9 @@ REVOKE ALL ON FUNCTION pushfleet.check_recipient(recipient jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION pushfleet.collect(in_shard smallint, by_worker uuid, as_claim integer, at_most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.collect(in_shard smallint, by_worker uuid, as_claim integer, at_most integer) TO pushfleet_worker;
 
+REVOKE ALL ON FUNCTION pushfleet.collect(in_shard smallint, by_worker uuid, as_claim integer, at_most integer, without bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.collect(in_shard smallint, by_worker uuid, as_claim integer, at_most integer, without bigint[]) TO pushfleet_worker;
+
 REVOKE ALL ON FUNCTION pushfleet.complete_content_version() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.content_problems(content jsonb, at text) FROM PUBLIC;
@@ -5360,6 +5440,9 @@ REVOKE ALL ON FUNCTION pushfleet.data_problems(data jsonb, at text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION pushfleet.drop_bucket(which integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.drop_bucket(which integer) TO pushfleet_janitor;
+
+REVOKE ALL ON FUNCTION pushfleet.due_notifications(in_shard smallint, at_most integer, without bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION pushfleet.due_notifications(in_shard smallint, at_most integer, without bigint[]) TO pushfleet_worker;
 
 REVOKE ALL ON FUNCTION pushfleet.end_campaign(which bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION pushfleet.end_campaign(which bigint) TO pushfleet_caller;

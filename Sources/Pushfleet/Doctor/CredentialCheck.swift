@@ -132,7 +132,8 @@ struct OriginCheck: Sendable {
         switch code {
         case .tlsFailed:
             "check this machine's clock and CA certificates (ca-certificates), and that no proxy ends TLS; --ca-file"
-        case .proxyFailed: "check HTTPS_PROXY and NO_PROXY, and that the proxy allows the host"
+        case .proxyFailed:
+            "check HTTPS_PROXY and NO_PROXY, and that the proxy allows the host; notifications go out without a proxy"
         case .connectFailed: "check DNS (getent hosts NAME) and that the firewall lets port 443 out"
         case .timedOut: "check that the firewall lets port 443 out: it seems to drop what is sent"
         default: "try again; check what stands between this machine and the provider"

@@ -11,7 +11,7 @@ package struct APNsConfiguration: Sendable {
     /// A file of PEM certificates to trust instead of the system's.
     package var trustFile: String?
     /// From begun to answered.
-    package var requestDeadline = Duration.seconds(30)
+    package var requestDeadline = Duration.seconds(15)
     /// For each environment.
     package var maximumConnections = 4
     /// Most requests in flight on one connection; the server may allow fewer, and allows one until it has seen a token.

@@ -59,7 +59,8 @@ struct APNsSubmission: Sendable {
             sent.fate = fate(of: answer, begunAt)
             if isElsewhere, case .answered(.delivered) = sent.fate { sent.environment = environment }
         case .notSent:
-            if let second { transport.secondTries.withLock { $0.note(id.ticket, second) } }
+            // The answer of the first try stands, and was an attempt: a host out of reach keeps no batch going round.
+            if let second { sent.fate = .answered(.retry(second.reason, after: nil)) }
         case .mayHaveBeenSent(let fault): sent.fate = .mayHaveLeft(FCMResults.reason(for: fault))
         }
         return sent

@@ -8,7 +8,7 @@ package struct FCMConfiguration: Sendable {
     /// A file of PEM certificates to trust instead of the system's, for FCM and the token endpoint.
     package var trustFile: String?
     /// From begun to answered; Google asks for 10 s at least (fcm.md §8.3).
-    package var requestDeadline = Duration.seconds(30)
+    package var requestDeadline = Duration.seconds(15)
     package var maximumConnections = 4
     /// Most requests in flight on one connection; the server may allow fewer.
     package var streamsPerConnection = 100

@@ -23,7 +23,7 @@ package struct WebPushConfiguration: Sendable {
     /// A file of PEM certificates to trust instead of the system's.
     package var trustFile: String?
     /// From begun to answered.
-    package var requestDeadline = Duration.seconds(30)
+    package var requestDeadline = Duration.seconds(15)
     /// To each host.
     package var maximumConnections = 4
     package var streamsPerConnection = 100
