@@ -47,3 +47,5 @@ COMMENT ON VIEW pushfleet_report.queue IS 'How much waits in each lane, and sinc
 
 ALTER VIEW pushfleet_report.newly_unregistered RENAME COLUMN jobs TO subscribers;
 COMMENT ON VIEW pushfleet_report.newly_unregistered IS 'Addresses that a provider called dead, by UTC day.';
+
+REVOKE SELECT ON pushfleet.lane_clock FROM pushfleet_janitor;

@@ -1,5 +1,5 @@
 -- why: a subscriber was counted twice when an hour was counted again; single notifications that wait for another attempt or a
--- later time were not found in their lane; jobs were called addresses
+-- later time were not found in their lane, and what was paused on purpose was late; jobs were called addresses
 -- locks: none
 -- safe with workers running: yes
 -- lowest binary: 1
@@ -53,9 +53,14 @@ LEFT JOIN LATERAL (
     SELECT sum(b.size - b.settled) AS jobs, sum(b.size - b.settled) FILTER (WHERE b.state = 0) AS ready,
         sum(b.size - b.settled) FILTER (WHERE b.state = 1) AS leased,
         sum(b.size - b.settled) FILTER (WHERE b.state = 5) AS scheduled,
-        min(b.due_at) FILTER (WHERE b.state IN (0, 1)) AS oldest_due_at
+        -- What somebody paused is not late.
+        min(b.due_at) FILTER (
+            WHERE b.state IN (0, 1) AND run.status = 1 AND app.paused_at IS NULL AND coalesce(route.state, 0) = 0
+        ) AS oldest_due_at
     FROM pushfleet.batch b
     JOIN pushfleet.run ON run.id = b.run_id AND run.lane = lane.code
+    JOIN pushfleet.app ON app.id = run.app_id
+    LEFT JOIN pushfleet.route ON route.id = b.route_id
     WHERE b.state IN (0, 1, 5)
 ) open ON true
 LEFT JOIN LATERAL (
@@ -65,12 +70,17 @@ LEFT JOIN LATERAL (
 ) retry ON true
 LEFT JOIN LATERAL (
     SELECT count(*) FILTER (WHERE n.due_at <= now()) AS n, count(*) FILTER (WHERE n.due_at > now()) AS later,
-        min(n.due_at) FILTER (WHERE n.due_at <= now()) AS oldest_due_at
+        min(n.due_at) FILTER (WHERE n.due_at <= now() AND run.status = 1 AND app.paused_at IS NULL) AS oldest_due_at
     FROM pushfleet.notification n
+    JOIN pushfleet.run ON run.id = n.run_id
+    JOIN pushfleet.app ON app.id = run.app_id
     WHERE lane.code = 0
 ) waiting ON true;
-COMMENT ON VIEW pushfleet_report.queue IS 'How much waits in each lane, and since when the oldest is due.';
+COMMENT ON VIEW pushfleet_report.queue IS 'How much waits in each lane, and since when the oldest is due that nobody paused.';
 
 ALTER VIEW pushfleet_report.newly_unregistered RENAME COLUMN subscribers TO jobs;
 COMMENT ON VIEW pushfleet_report.newly_unregistered IS
     'Jobs that a provider answered with a dead address, by UTC day: an address that was sent to twice counts twice.';
+
+-- Whether a scheduler is at work, for the janitor's gauge.
+GRANT SELECT ON pushfleet.lane_clock TO pushfleet_janitor;

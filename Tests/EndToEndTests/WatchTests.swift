@@ -93,7 +93,7 @@ import Testing
         "pushfleet_lost_batches_total", "pushfleet_low_mark_defects_total",
         "pushfleet_rate_waits_total", "pushfleet_rate_slots_total", "pushfleet_provider_connections",
         "pushfleet_database_connections", "pushfleet_oldest_due_job_age_seconds",
-        "pushfleet_oldest_snapshot_age_seconds",
+        "pushfleet_oldest_snapshot_age_seconds", "pushfleet_scheduler_age_seconds",
         "pushfleet_dead_rows", "pushfleet_credential_last_success_age_seconds", "pushfleet_build_info",
     ]
 }

@@ -20,7 +20,7 @@ import Testing
 
     private static let soundFleet = FleetFacts(
         daysAhead: 8, workersAlive: 2, workersLost: 0, readyJobs: 10, oldestDueSeconds: 1, violations: 0,
-        miscounted: 0, auditsFailed: 0, countedUntilSeconds: 30)
+        miscounted: 0, auditsFailed: 0, countedUntilSeconds: 30, orderedSeconds: 1)
 
     private static func states(_ change: (inout DatabaseFacts) -> Void) -> [String: Finding.State] {
         var facts = soundDatabase
@@ -87,6 +87,8 @@ import Testing
         #expect(Self.faults { $0.daysAhead = 1 } == ["partitions"])
         #expect(Self.faults { $0.workersAlive = 0 } == ["workers"])
         #expect(Self.faults { ($0.workersAlive, $0.readyJobs) = (0, 0) } == [])
+        #expect(Self.faults { $0.orderedSeconds = 60 } == ["scheduler"])
+        #expect(Self.faults { $0.orderedSeconds = nil } == [])
         #expect(Self.faults { $0.violations = 1 } == ["accounting violations"])
         #expect(Self.faults { $0.miscounted = 1 } == ["miscounted runs"])
         #expect(Self.faults { $0.auditsFailed = 1 } == ["failed audits"])

@@ -24,7 +24,7 @@ enum FleetCheck {
     }
 
     static func findings(_ facts: FleetFacts) -> [Finding] {
-        [partitions(facts), workers(facts), lost(facts), counting(facts)] + accounting(facts)
+        [partitions(facts), workers(facts), scheduler(facts), lost(facts), counting(facts)] + accounting(facts)
     }
 
     private static func partitions(_ facts: FleetFacts) -> Finding {
@@ -46,6 +46,15 @@ enum FleetCheck {
         }
         return facts.readyJobs > 0
             ? .wrong("workers", found, remedy: remedy) : .advice("workers", found, remedy: remedy)
+    }
+
+    /// Without one nothing is expanded, and no worker is told what to claim.
+    private static func scheduler(_ facts: FleetFacts) -> Finding {
+        let check = "scheduler"
+        let remedy = "pushfleet run --roles scheduler"
+        guard let seconds = facts.orderedSeconds else { return .advice(check, "none was ever at work", remedy: remedy) }
+        let found = "was at work \(short(.seconds(max(0, seconds)))) ago"
+        return seconds < 30 ? .ok(check, found) : .wrong(check, found, remedy: remedy)
     }
 
     private static func lost(_ facts: FleetFacts) -> Finding {

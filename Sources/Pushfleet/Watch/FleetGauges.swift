@@ -56,6 +56,12 @@ struct FleetGauges: Service {
         }
         registry.makeGauge(name: "pushfleet_workers_alive", help: "Workers with a lease.")
             .set(to: Double(figures.workersAlive))
+        if let seconds = figures.orderedSeconds {
+            registry.makeGauge(
+                name: "pushfleet_scheduler_age_seconds",
+                help: "Since a scheduler was at work last; it is every second, and without one nothing moves."
+            ).set(to: seconds)
+        }
         registry.makeGauge(
             name: "pushfleet_accounting_violations", help: "Must be 0: see pushfleet.accounting_violation."
         )

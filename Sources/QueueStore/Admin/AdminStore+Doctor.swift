@@ -74,10 +74,12 @@ package struct FleetFacts: Sendable {
     package var auditsFailed: Int64
     /// nil = nothing was ever counted.
     package var countedUntilSeconds: Int64?
+    /// Since a scheduler put the lanes in order last, which it does every second; nil = none ever did.
+    package var orderedSeconds: Int64?
 
     package init(
         daysAhead: Int32, workersAlive: Int64, workersLost: Int64, readyJobs: Int64, oldestDueSeconds: Int64,
-        violations: Int64, miscounted: Int64, auditsFailed: Int64, countedUntilSeconds: Int64?
+        violations: Int64, miscounted: Int64, auditsFailed: Int64, countedUntilSeconds: Int64?, orderedSeconds: Int64?
     ) {
         self.daysAhead = daysAhead
         self.workersAlive = workersAlive
@@ -88,6 +90,7 @@ package struct FleetFacts: Sendable {
         self.miscounted = miscounted
         self.auditsFailed = auditsFailed
         self.countedUntilSeconds = countedUntilSeconds
+        self.orderedSeconds = orderedSeconds
     }
 }
 
@@ -196,12 +199,17 @@ extension AdminStore {
                 (SELECT count(*) FROM pushfleet.accounting_violation),
                 (SELECT count(*) FROM pushfleet.tally_violation),
                 (SELECT count(*) FROM pushfleet.run_total WHERE audit_problems > 0),
-                (SELECT extract(epoch FROM now() - min(folded_until))::bigint FROM pushfleet.tally_mark)
+                (SELECT extract(epoch FROM now() - min(folded_until))::bigint FROM pushfleet.tally_mark),
+                (
+                    SELECT extract(epoch FROM now() - max(refreshed_at) FILTER (WHERE isfinite(refreshed_at)))::bigint
+                    FROM pushfleet.lane_clock
+                )
             """, deadline: .seconds(60))[0]
         return FleetFacts(
             daysAhead: row.int32(0), workersAlive: row.int64(1), workersLost: row.int64(2), readyJobs: row.int64(3),
             oldestDueSeconds: row.int64(4), violations: row.int64(5), miscounted: row.int64(6),
-            auditsFailed: row.int64(7), countedUntilSeconds: row.int64OrNil(8))
+            auditsFailed: row.int64(7), countedUntilSeconds: row.int64OrNil(8),
+            orderedSeconds: row.int64OrNil(9))
     }
 
     /// All credentials, where a check may find their secrets.

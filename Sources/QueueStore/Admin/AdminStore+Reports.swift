@@ -129,6 +129,6 @@ extension AdminStore {
     /// Rows of the view that must be empty.
     package func violations() async throws -> Int64 {
         try await client.query(
-            "SELECT count(*) FROM pushfleet.accounting_violation", deadline: .seconds(60))[0].int64(0)
+            "SELECT count(*) FROM pushfleet_report.accounting_violation", deadline: .seconds(60))[0].int64(0)
     }
 }

@@ -24,6 +24,8 @@ package struct FleetFigures: Sendable {
     package let violations: Int64
     /// Age of the oldest snapshot that keeps dead rows, in seconds.
     package let oldestSnapshotSeconds: Double
+    /// Since a scheduler put the lanes in order last; nil = none ever did.
+    package let orderedSeconds: Double?
     package let deadRows: [(table: String, rows: Int64)]
 }
 
@@ -55,7 +57,11 @@ package struct PostgresGaugeStore: Sendable {
                     SELECT extract(epoch FROM now() - min(xact_start))
                     FROM pg_stat_activity
                     WHERE backend_xmin IS NOT NULL AND datname = current_database() AND pid <> pg_backend_pid()
-                ), 0)::double precision
+                ), 0)::double precision,
+                (
+                    SELECT extract(epoch FROM now() - max(refreshed_at) FILTER (WHERE isfinite(refreshed_at)))
+                    FROM pushfleet.lane_clock
+                )::double precision
             """, deadline: .seconds(10))[0]
         let dead = try await client.query(
             """
@@ -77,6 +83,6 @@ package struct PostgresGaugeStore: Sendable {
                     tokenSecondsLeft: $0.isNull(4) ? nil : $0.double(4))
             },
             workersAlive: whole.int64(0), violations: whole.int64(1), oldestSnapshotSeconds: whole.double(2),
-            deadRows: dead.map { ($0.string(0), $0.int64(1)) })
+            orderedSeconds: whole.isNull(3) ? nil : whole.double(3), deadRows: dead.map { ($0.string(0), $0.int64(1)) })
     }
 }
