@@ -4984,20 +4984,24 @@ CREATE VIEW pushfleet_report.queue AS
             sum((b.size - b.settled)) FILTER (WHERE (b.state = 0)) AS ready,
             sum((b.size - b.settled)) FILTER (WHERE (b.state = 1)) AS leased,
             sum((b.size - b.settled)) FILTER (WHERE (b.state = 5)) AS scheduled,
-            min(b.due_at) FILTER (WHERE (b.state = ANY (ARRAY[0, 1]))) AS oldest_due_at
-           FROM (pushfleet.batch b
+            min(b.due_at) FILTER (WHERE ((b.state = ANY (ARRAY[0, 1])) AND (run.status = 1) AND (app.paused_at IS NULL) AND (COALESCE((route.state)::integer, 0) = 0))) AS oldest_due_at
+           FROM (((pushfleet.batch b
              JOIN pushfleet.run ON (((run.id = b.run_id) AND (run.lane = lane.code))))
+             JOIN pushfleet.app ON ((app.id = run.app_id)))
+             LEFT JOIN pushfleet.route ON ((route.id = b.route_id)))
           WHERE (b.state = ANY (ARRAY[0, 1, 5]))) open ON (true))
      LEFT JOIN LATERAL ( SELECT count(*) AS n
            FROM (pushfleet.retry retry_1
              JOIN pushfleet.run ON (((run.id = retry_1.run_id) AND (run.lane = lane.code))))) retry ON (true))
      LEFT JOIN LATERAL ( SELECT count(*) FILTER (WHERE (n.due_at <= now())) AS n,
             count(*) FILTER (WHERE (n.due_at > now())) AS later,
-            min(n.due_at) FILTER (WHERE (n.due_at <= now())) AS oldest_due_at
-           FROM pushfleet.notification n
+            min(n.due_at) FILTER (WHERE ((n.due_at <= now()) AND (run.status = 1) AND (app.paused_at IS NULL))) AS oldest_due_at
+           FROM ((pushfleet.notification n
+             JOIN pushfleet.run ON ((run.id = n.run_id)))
+             JOIN pushfleet.app ON ((app.id = run.app_id)))
           WHERE (lane.code = 0)) waiting ON (true));
 
-COMMENT ON VIEW pushfleet_report.queue IS 'How much waits in each lane, and since when the oldest is due.';
+COMMENT ON VIEW pushfleet_report.queue IS 'How much waits in each lane, and since when the oldest is due that nobody paused.';
 
 CREATE VIEW pushfleet_report.retries AS
  SELECT run.id AS run_id,
@@ -5839,6 +5843,7 @@ GRANT SELECT(ordinal) ON TABLE pushfleet.job TO pushfleet_scheduler;
 
 GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE pushfleet.lane_clock TO pushfleet_scheduler;
+GRANT SELECT ON TABLE pushfleet.lane_clock TO pushfleet_janitor;
 
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_worker;
 GRANT SELECT ON TABLE pushfleet.migration TO pushfleet_scheduler;

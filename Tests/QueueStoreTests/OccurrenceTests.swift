@@ -222,10 +222,10 @@ import Testing
                 """)
             #expect(try await queue.schedule.beginOccurrences().begun == 1)
             #expect(try await queue.count("SELECT state::bigint FROM pushfleet.campaign") == 3)
-            await #expect(throws: AdminError.self) {
+            await #expect(throws: ContentProblems.self) {
                 try await recurring(queue, #", "end": "2020-01-01T00:00:00Z""#)
             }
-            await #expect(throws: AdminError.self) {
+            await #expect(throws: ContentProblems.self) {
                 try await queue.create(queue.campaign(schedule: #"{"cron": "0 9 * * *", "zone": "Mars/Base"}"#))
             }
         }
