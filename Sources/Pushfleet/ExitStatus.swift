@@ -60,8 +60,8 @@ private func explain(_ error: any Error) -> (message: String, status: ExitCode) 
 
 private func explain(_ failure: PostgresError) -> (message: String, status: ExitCode) {
     switch (failure.code, failure.sqlState) {
-    // invalid_catalog_name: there is a server, and no such database.
-    case (.connectionFailed, _), (_, "3D000"):
+    // invalid_catalog_name: there is a server, and no such database. protocol_violation: a pooler's word for both.
+    case (.connectionFailed, _), (_, "3D000"), (_, "08P01"):
         return (
             "\(failure); check --database, PUSHFLEET_DATABASE_URL or the PG* variables", ExitStatus.databaseUnreachable
         )

@@ -278,7 +278,9 @@ import Testing
                 for (url, what) in [(elsewhere, "no_such_database"), (nobody, "fleet_nobody")] {
                     let (child, exit) = try await site.pushfleet(["migrate", "up", "--database", url])
                     #expect(exit.status == 3, "\(child.errors)")
-                    #expect(child.errors.contains(what) && child.errors.contains("--database"), "\(child.errors)")
+                    #expect(child.errors.contains("--database"), "\(child.errors)")
+                    // A pooler has words of its own.
+                    #expect(TemporaryDatabase.isPooled || child.errors.contains(what), "\(child.errors)")
                 }
                 let child = try site.start(["campaign", "list"], as: .reporter)
                 #expect(await child.exit().status == 1)
