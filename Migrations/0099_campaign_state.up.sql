@@ -53,11 +53,10 @@ BEGIN
     END IF;
     PERFORM pushfleet.require_caller(owner);
     RETURN QUERY
-    SELECT (ARRAY['waiting', 'active', 'refused', 'over'])[c.state + 1], c.problems, r.id,
-        (ARRAY['running', 'paused', 'cancelled', 'done'])[r.status], r.due_at
-    FROM pushfleet.campaign c
-    LEFT JOIN pushfleet.run r ON r.campaign_id = c.id AND NOT r.is_test
-    WHERE c.id = which
+    SELECT c.state, c.problems, r.id, pushfleet_report.run_status_name(r.status), r.due_at
+    FROM pushfleet_report.campaigns c
+    LEFT JOIN pushfleet.run r ON r.campaign_id = c.campaign_id AND NOT r.is_test
+    WHERE c.campaign_id = which
     ORDER BY r.due_at, r.id;
 END
 $$;

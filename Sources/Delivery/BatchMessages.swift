@@ -27,10 +27,8 @@ struct BatchMessages {
     /// nil = its content cannot be sent.
     func message(_ version: ContentVersion.ID) -> (any PreparedMessage)? { entries[version]?.message }
 
-    /// For how many seconds the provider may keep what expires then.
-    func keepSeconds(_ version: ContentVersion.ID, until expiry: Instant, now: Instant) -> Int64 {
-        entries[version]?.delivery.keepSeconds(remaining: expiry.seconds - now.seconds) ?? 0
-    }
+    /// How it travels.
+    func delivery(_ version: ContentVersion.ID) -> DeliveryOptions? { entries[version]?.delivery }
 
     /// The recipient's values in the order of the version's own names.
     func values(of recipient: Recipient, for version: ContentVersion.ID) -> [String?] {

@@ -34,6 +34,8 @@ final class HeldBatch {
     var confirmedAt: ContinuousClock.Instant
     /// By ordinal, those that a cap or quiet hours hold back.
     var withheld: [Int16: Withheld] = [:]
+    /// By ordinal, what a first try came back with.
+    var secondTries: [Int16: SecondTry] = [:]
     /// A rate holds: each job needs a slot.
     var isPaced: Bool
     /// First job that was not begun yet.

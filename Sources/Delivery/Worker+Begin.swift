@@ -59,6 +59,7 @@ extension Worker {
         outgoing.reserveCapacity(limit)
         var taken = 0
         var saying: ContentVersion.ID?
+        var delivery = DeliveryOptions()
         while outgoing.count < limit, let job = batch.take() {
             let version = batch.messages.version(of: job)
             // A collected batch says several things: one call to the transport says one.
@@ -72,7 +73,10 @@ extension Worker {
                 continue
             }
             guard let recipient = job.recipient else { continue }
-            saying = version
+            if saying == nil {
+                saying = version
+                delivery = batch.messages.delivery(version) ?? delivery
+            }
             batch.noteBegun(job)
             outgoing.append(
                 OutgoingJob(
@@ -80,8 +84,9 @@ extension Worker {
                     identity: JobIdentity(run: batch.claimed.run, number: job.number),
                     address: recipient.address, language: recipient.language,
                     values: batch.messages.values(of: recipient, for: version),
-                    remainingSeconds: batch.messages.keepSeconds(
-                        version, until: job.expiresAt ?? batch.claimed.expiresAt, now: databaseNow)))
+                    remainingSeconds: delivery.keepSeconds(
+                        remaining: (job.expiresAt ?? batch.claimed.expiresAt).seconds - databaseNow.seconds),
+                    secondTry: batch.secondTries[job.ordinal]))
         }
         guard let saying, let message = batch.messages.message(saying) else { return taken }
         batch.movedAt = now

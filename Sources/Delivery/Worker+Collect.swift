@@ -10,6 +10,8 @@ extension Worker {
         var dutyAskedAt: ContinuousClock.Instant?
         var slot: Int16?
         var foundAt: ContinuousClock.Instant?
+        // In a row. One alone may have waited for a core; then whoever waits for it must not wait longer still.
+        var dearLooks = 0
         while !isDraining {
             var found = false
             let lookedAt = clock.now
@@ -29,20 +31,24 @@ extension Worker {
                 logger.warning("collect failed", metadata: ["error": "\(error)"])
                 await collectWanted.wait(until: clock.now + configuration.collectOffDuty)
             }
+            let took = clock.now - lookedAt
+            dearLooks = found || took < .milliseconds(20) ? 0 : dearLooks + 1
             if found {
                 foundAt = clock.now
             } else {
-                let wait = collectWait(slot: slot, foundAt: foundAt, took: clock.now - lookedAt)
+                let wait = collectWait(slot: slot, foundAt: foundAt, dear: dearLooks < 10 ? .zero : took)
                 await collectWanted.wait(until: clock.now + wait)
             }
         }
     }
 
     /// Most often by the first slot alone: two that look as often find the same and take it one after the other, the
-    /// second in vain. Looks that are dear, as those past thousands of runs that wait, take a fifth of the time at most.
-    private func collectWait(slot: Int16?, foundAt: ContinuousClock.Instant?, took: Duration) -> Duration {
+    /// second in vain.
+    /// - Parameter dear: what a look takes while all are dear, as those past thousands of runs that wait: they get a fifth
+    ///   of the time at most.
+    private func collectWait(slot: Int16?, foundAt: ContinuousClock.Instant?, dear: Duration) -> Duration {
         guard let slot else { return configuration.collectOffDuty }
-        guard took < .milliseconds(20) else { return min(took * 4, configuration.collectOffDuty) }
+        guard dear == .zero else { return min(dear * 4, configuration.collectOffDuty) }
         let isWarm = foundAt.map { $0 + configuration.collectWarmth > clock.now } ?? false
         return slot == 1 && isWarm ? configuration.collectWarm : configuration.collectOnDuty
     }

@@ -31,6 +31,7 @@ extension Worker {
         let staysWithBatch = noteHealth(result, verdict, of: batch, now: now)
         switch verdict {
         case .beginAgain:
+            if case .tryAgain(let second) = result.fate { batch.secondTries[job.ordinal] = second }
             batch.noteReturned(job)
         case .record where staysWithBatch:
             batch.noteReturned(job)

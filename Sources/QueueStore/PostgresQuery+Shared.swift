@@ -1,6 +1,16 @@
 import Domain
 import Postgres
 
+extension PostgresFragment {
+    /// Seconds since a scheduler put the lanes in order last, which it does every second; NULL = none ever did.
+    static let schedulerAge: PostgresFragment = """
+        (
+            SELECT extract(epoch FROM now() - max(c.refreshed_at) FILTER (WHERE isfinite(c.refreshed_at)))
+            FROM pushfleet.lane_clock c
+        )
+        """
+}
+
 extension PostgresQuery {
     /// The shards of all apps, which are those that hold work.
     static let shards: PostgresQuery = """

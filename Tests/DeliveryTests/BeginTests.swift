@@ -73,6 +73,20 @@ import Threading
         #expect(remaining.count == 1 && (told - 5...told).contains(remaining[0]))
     }
 
+    @Test func `a second try is begun as any other job, knows of the first, and is one attempt with it`() async throws {
+        let transport = ScriptedTransport { job in
+            job.secondTry == nil ? .tryAgain(.otherEnvironment(.sandbox)) : ScriptedTransport.delivering(job)
+        }
+        let store = ScriptedStore()
+        store.add(Fixture.batch(size: 3), Fixture.jobs(3))
+        try await Fixture.withWorker(store, transport) { _ in await Fixture.until { store.items.count == 3 } }
+        #expect(transport.sentNumbers == [100, 101, 102, 100, 101, 102])
+        #expect(
+            transport.sent.map(\.job.secondTry) == [nil, nil, nil]
+                + Array(repeating: .otherEnvironment(.sandbox), count: 3))
+        #expect(store.items.allSatisfy { $0.outcome == .delivered && $0.attempts == 1 && !$0.free })
+    }
+
     @Test func `a suspect address is still sent to`() async throws {
         let transport = ScriptedTransport(answer: ScriptedTransport.delivering)
         let store = ScriptedStore()

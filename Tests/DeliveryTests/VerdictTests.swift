@@ -62,6 +62,9 @@ import Testing
             expected: ruling(.failed, .fcmSenderIDMismatch, of: .foreign)),
         Case(fate: .notSent(.notSent), status: nil, expected: .beginAgain(.notSent)),
         Case(
+            fate: .tryAgain(.otherEnvironment(.sandbox)), status: 400, expected: .beginAgain(.apnsBadDeviceToken)),
+        Case(fate: .tryAgain(.otherConnection(.apnsShutdown)), status: 503, expected: .beginAgain(.apnsShutdown)),
+        Case(
             fate: .mayHaveLeft(.timedOut), status: nil, expected: ruling(nil, .timedOut, mayHaveLeft: true)),
     ]
 

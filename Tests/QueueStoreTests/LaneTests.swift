@@ -279,6 +279,8 @@ import Testing
             let batch = try #require(try await Self.collect(fixture, worker).first)
             let content = try await fixture.batches.contentVersion(batch.batch.contentVersion)
             #expect(content.delivery.keepSeconds(remaining: life) == kept)
+            // As the runs of campaigns have it.
+            #expect(DeliveryOptions(ttlSeconds: asked).life == .seconds(life))
         }
     }
 

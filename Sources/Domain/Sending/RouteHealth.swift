@@ -82,10 +82,10 @@ extension RouteHealth.Sign {
     /// What a result says of its route; nil = nothing.
     package init?(_ result: SendResult) {
         switch result.fate {
-        // It was answered, and goes another way.
-        case .notSent(.apnsBadDeviceToken): self = .works
         case .notSent(let reason): self = .isSilent(reason)
         case .mayHaveLeft(let reason): self = .isSilent(reason)
+        // The second try will say.
+        case .tryAgain: return nil
         case .answered(let answer):
             // Refused by our own renderer, or by a credential that never left.
             guard result.status != nil else { return nil }

@@ -59,10 +59,12 @@ package struct OutgoingJob: Sendable {
     package var values: [String?]
     /// For how long the provider may keep it: what is left of its life, in whole seconds; 0 = not at all.
     package var remainingSeconds: Int64
+    /// What the first try came back with, if this is the second.
+    package var secondTry: SecondTry?
 
     package init(
         ticket: Ticket, identity: JobIdentity, address: Address, language: String?, values: [String?],
-        remainingSeconds: Int64
+        remainingSeconds: Int64, secondTry: SecondTry? = nil
     ) {
         self.ticket = ticket
         self.identity = identity
@@ -70,7 +72,16 @@ package struct OutgoingJob: Sendable {
         self.language = language
         self.values = values
         self.remainingSeconds = remainingSeconds
+        self.secondTry = secondTry
     }
+}
+
+/// Why a job goes a second time at once: the provider refused the first try for what lies with us, and did nothing of it.
+package enum SecondTry: Hashable, Sendable {
+    /// APNs: the environment tried first does not know the token.
+    case otherEnvironment(PushEnvironment)
+    /// The connection was at fault, as the answer's reason says.
+    case otherConnection(Reason)
 }
 
 /// What became of one job that was given to a transport.
@@ -80,6 +91,9 @@ package struct SendResult: Sendable {
         case answered(Answer)
         /// Certainly not processed by the provider: it is sent again at once, free of charge.
         case notSent(Reason)
+        /// Refused, and worth a second try: it is given again at once, free of charge, with this. It needs slots of its
+        /// own where a rate holds, as it is a request of its own.
+        case tryAgain(SecondTry)
         /// It may have been processed: the campaign's in-doubt policy decides.
         case mayHaveLeft(Reason)
     }

@@ -1,6 +1,6 @@
 /// What a result means for the job: the one place where answers become outcomes.
 package enum Verdict: Equatable, Sendable {
-    /// Nothing of it left: begin it again, free of charge.
+    /// The provider did nothing of it: begin it again, free of charge.
     case beginAgain(Reason)
     /// Record this.
     case record(Ruling)
@@ -29,6 +29,10 @@ package enum Verdict: Equatable, Sendable {
     package init(_ result: SendResult) {
         switch result.fate {
         case .notSent(let reason):
+            self = .beginAgain(reason)
+        case .tryAgain(.otherEnvironment):
+            self = .beginAgain(.apnsBadDeviceToken)
+        case .tryAgain(.otherConnection(let reason)):
             self = .beginAgain(reason)
         case .mayHaveLeft(let reason):
             self = .record(Ruling(outcome: nil, reason: reason, mayHaveLeft: true))

@@ -96,6 +96,7 @@ struct ValidateOnly {
     private static func name(of fate: SendResult.Fate) -> String {
         switch fate {
         case .notSent(let reason), .mayHaveLeft(let reason): reason.name
+        case .tryAgain: Reason.notSent.name
         case .answered(let answer): answer.reason?.name ?? "accepted"
         }
     }

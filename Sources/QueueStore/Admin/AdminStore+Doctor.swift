@@ -200,10 +200,7 @@ extension AdminStore {
                 (SELECT count(*) FROM pushfleet.tally_violation),
                 (SELECT count(*) FROM pushfleet.run_total WHERE audit_problems > 0),
                 (SELECT extract(epoch FROM now() - min(folded_until))::bigint FROM pushfleet.tally_mark),
-                (
-                    SELECT extract(epoch FROM now() - max(refreshed_at) FILTER (WHERE isfinite(refreshed_at)))::bigint
-                    FROM pushfleet.lane_clock
-                )
+                \(PostgresFragment.schedulerAge)::bigint
             """, deadline: .seconds(60))[0]
         return FleetFacts(
             daysAhead: row.int32(0), workersAlive: row.int64(1), workersLost: row.int64(2), readyJobs: row.int64(3),

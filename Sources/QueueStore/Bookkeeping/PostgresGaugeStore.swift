@@ -58,10 +58,7 @@ package struct PostgresGaugeStore: Sendable {
                     FROM pg_stat_activity
                     WHERE backend_xmin IS NOT NULL AND datname = current_database() AND pid <> pg_backend_pid()
                 ), 0)::double precision,
-                (
-                    SELECT extract(epoch FROM now() - max(refreshed_at) FILTER (WHERE isfinite(refreshed_at)))
-                    FROM pushfleet.lane_clock
-                )::double precision
+                \(PostgresFragment.schedulerAge)::double precision
             """, deadline: .seconds(10))[0]
         let dead = try await client.query(
             """

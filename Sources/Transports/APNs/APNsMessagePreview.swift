@@ -33,7 +33,7 @@ package struct APNsMessagePreview: MessagePreview {
         let rendering = APNsRendering([job], of: message, scope: scope, now: now)
         let body = message.render(job, body: index).bytes
         let shared = APNsRendering.sharedFields(of: message, topic: topic, authorization: "bearer <provider token>")
-        let path = rendering.requests.values.first?.first.map { String(decoding: $0.path, as: UTF8.self) }
+        let path = (rendering.production + rendering.sandbox).first.map { String(decoding: $0.path, as: UTF8.self) }
         return RequestPreview(
             method: "POST",
             url: host(of: recipient.address, rendering) + (path ?? "/3/device/\(recipient.address.text)"),
@@ -43,8 +43,7 @@ package struct APNsMessagePreview: MessagePreview {
     }
 
     private func host(of address: Address, _ rendering: APNsRendering) -> String {
-        let isSandbox =
-            rendering.requests.keys.first.map { $0.environment == .sandbox } ?? (address.environment == .sandbox)
+        let isSandbox = rendering.production.isEmpty && (!rendering.sandbox.isEmpty || address.environment == .sandbox)
         return isSandbox ? sandbox : production
     }
 }
@@ -54,6 +53,7 @@ extension SendResult {
     fileprivate var refusal: Reason? {
         switch fate {
         case .notSent(let reason), .mayHaveLeft(let reason): reason
+        case .tryAgain: nil
         case .answered(let answer): answer.reason
         }
     }

@@ -2,14 +2,10 @@ import Crypto
 import Domain
 import HTTP2
 
-/// The requests of some jobs, apart by Apple's environment and by why they go again, and the results of those that get none.
+/// The requests of some jobs, apart by Apple's environment, and the results of those that get none.
 struct APNsRendering {
-    struct Way: Hashable {
-        var environment: PushEnvironment
-        var second: APNsSecondTry?
-    }
-
-    private(set) var requests: [Way: [HTTP2Request]] = [:]
+    private(set) var production: [HTTP2Request] = []
+    private(set) var sandbox: [HTTP2Request] = []
     private(set) var refused: [SendResult] = []
 
     private static let pathPrefix = Array("/3/device/".utf8)
@@ -18,23 +14,19 @@ struct APNsRendering {
     /// - Parameters:
     ///   - scope: the environments that the key is for.
     ///   - now: the database's.
-    ///   - seconds: those that go a second time.
-    init(
-        _ jobs: [OutgoingJob], of message: APNsPreparedMessage, scope: APNsKey.Scope, now: Instant,
-        seconds: [Ticket: APNsSecondTry] = [:]
-    ) {
+    init(_ jobs: [OutgoingJob], of message: APNsPreparedMessage, scope: APNsKey.Scope, now: Instant) {
+        production.reserveCapacity(jobs.count)
         for job in jobs {
             let index = message.body(for: job.language)
             do throws(Refusal) {
-                let environment = try Self.environment(of: job.address, scope)
+                let environment = try Self.environment(of: job, scope)
                 let path = try Self.path(to: job.address.text)
                 let (body, refusal) = message.render(job, body: index)
                 if let refusal { throw Refusal(answer: .refused(refusal)) }
                 let request = HTTP2Request(
                     id: FCMRequestID(ticket: job.ticket, body: index).rawValue, path: path,
                     fields: Self.fields(of: job, message, now), body: body)
-                let second = seconds.isEmpty ? nil : seconds[job.ticket]
-                requests[Way(environment: environment.tried(second), second: second), default: []].append(request)
+                if environment == .sandbox { sandbox.append(request) } else { production.append(request) }
             } catch {
                 refused.append(
                     SendResult(
@@ -47,9 +39,10 @@ struct APNsRendering {
 
     /// Where an address is tried first. One of the other environment than the key's is not dead, only not the key's.
     private static func environment(
-        of address: Address, _ scope: APNsKey.Scope
+        of job: OutgoingJob, _ scope: APNsKey.Scope
     ) throws(Refusal) -> PushEnvironment {
-        switch (scope, address.environment) {
+        if scope == .both, case .otherEnvironment(let environment) = job.secondTry { return environment }
+        return switch (scope, job.address.environment) {
         case (.both, .unknown), (.both, .production), (.production, .unknown), (.production, .production): .production
         case (.both, .sandbox), (.sandbox, .unknown), (.sandbox, .sandbox): .sandbox
         case (.production, .sandbox), (.sandbox, .production):
@@ -111,13 +104,5 @@ struct APNsRendering {
 
     static func apnsID(of identity: String) -> String {
         UUIDv5.make(namespace: APNsTransport.namespace, name: identity)
-    }
-}
-
-extension PushEnvironment {
-    /// Where a job goes that would go here at first.
-    fileprivate func tried(_ second: APNsSecondTry?) -> PushEnvironment {
-        guard second == .otherEnvironment else { return self }
-        return self == .sandbox ? .production : .sandbox
     }
 }

@@ -1,10 +1,9 @@
 import Domain
 import HTTP2
-import Threading
 
 /// Requests given to one environment's connections, and what becomes of them. Most are answered once and that is it; a few
-/// are to go a second time, to the other environment or over another connection: whoever sends begins those again, when
-/// rates allow it.
+/// go back for a second try: in the other environment, or over another connection. The worker begins it, as it does all
+/// else, so that every rate holds.
 struct APNsSubmission: Sendable {
     let transport: APNsTransport
     let message: APNsPreparedMessage
@@ -14,10 +13,12 @@ struct APNsSubmission: Sendable {
     let token: TokenState.Installed
     let beginBefore: ContinuousClock.Instant
     let sink: ResultSink
-    /// Why they go a second time.
-    let second: APNsSecondTry?
+    /// Why they go a second time; nil = they do not.
+    let secondTry: SecondTry?
 
-    private var isElsewhere: Bool { second == .otherEnvironment }
+    private var isElsewhere: Bool {
+        if case .otherEnvironment = secondTry { true } else { false }
+    }
 
     func begin() {
         transport.client(environment).submit(
@@ -27,15 +28,8 @@ struct APNsSubmission: Sendable {
     }
 
     private func take(_ results: [HTTP2Result]) {
-        var converted: [SendResult] = []
-        converted.reserveCapacity(results.count)
-        var tookToken = false
-        for result in results {
-            let sent = convert(result)
-            converted.append(sent)
-            tookToken = tookToken || sent.status == 200
-        }
-        if tookToken { transport.tokens.prove(token.generation) }
+        let converted = results.map(convert)
+        if converted.contains(where: { $0.status == 200 }) { transport.tokens.prove(token.generation) }
         sink(converted)
     }
 
@@ -51,16 +45,15 @@ struct APNsSubmission: Sendable {
             sent.status = Int16(truncatingIfNeeded: response.status)
             let begunAt = result.begunAt ?? result.endedAt
             let answer = response.status == 200 ? delivered(response) : classify(response, begunAt, id.ticket)
-            if let second = secondTry(for: answer, begunAt) {
-                transport.secondTries.withLock { $0.note(id.ticket, second) }
-                sent.fate = .notSent(second.reason)
-                return sent
-            }
-            sent.fate = fate(of: answer, begunAt)
+            sent.fate = secondTry(for: answer, begunAt).map { .tryAgain($0) } ?? fate(of: answer, begunAt)
             if isElsewhere, case .answered(.delivered) = sent.fate { sent.environment = environment }
         case .notSent:
-            // The answer of the first try stands, and was an attempt: a host out of reach keeps no batch going round.
-            if let second { sent.fate = .answered(.retry(second.reason, after: nil)) }
+            // The answer of the first try stands, and was an attempt.
+            switch secondTry {
+            case .otherEnvironment: sent.fate = .answered(.retry(.apnsBadDeviceToken, after: nil))
+            case .otherConnection(let reason): sent.fate = .answered(.retry(reason, after: nil))
+            case nil: break
+            }
         case .mayHaveBeenSent(let fault): sent.fate = .mayHaveLeft(FCMResults.reason(for: fault))
         }
         return sent
@@ -88,10 +81,10 @@ struct APNsSubmission: Sendable {
         return answer
     }
 
-    private func secondTry(for answer: Answer, _ begunAt: ContinuousClock.Instant) -> APNsSecondTry? {
-        guard second == nil else { return nil }
+    private func secondTry(for answer: Answer, _ begunAt: ContinuousClock.Instant) -> SecondTry? {
+        guard secondTry == nil else { return nil }
         switch answer {
-        case .refused(.apnsBadDeviceToken): return .otherEnvironment
+        case .refused(.apnsBadDeviceToken): return .otherEnvironment(environment == .sandbox ? .production : .sandbox)
         case .retry(let reason, after: .zero?) where Self.isOfConnection(reason),
             .credential(let reason) where Self.isOfConnection(reason):
             transport.client(environment).renewConnections(madeBy: begunAt)

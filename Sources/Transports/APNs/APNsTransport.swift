@@ -19,7 +19,6 @@ package final class APNsTransport: Transport {
     let requestDeadline: Duration
     private let production: HTTP2Client
     private let sandbox: HTTP2Client
-    let secondTries = Locked(APNsSecondTries())
     private let choice = Locked(APNsTokenChoice())
 
     /// - Parameters:
@@ -81,18 +80,31 @@ package final class APNsTransport: Transport {
         switch tokens.use() {
         case .usable(let newest):
             let token = token(newest, at: now)
-            let rendered = APNsRendering(
-                jobs, of: message, scope: source.key.scope, now: token.clock.instant(at: now),
-                seconds: secondTries.withLock { $0.take(jobs) })
-            if !rendered.refused.isEmpty { sink(rendered.refused) }
-            for (way, requests) in rendered.requests {
-                APNsSubmission(
-                    transport: self, message: message, jobs: jobs, requests: requests, environment: way.environment,
-                    token: token, beginBefore: beginBefore, sink: sink, second: way.second
-                ).begin()
+            if jobs.allSatisfy({ $0.secondTry == nil }) {
+                submit(jobs, of: message, token, secondTry: nil, at: now, beginBefore: beginBefore, to: sink)
+            } else {
+                for (second, jobs) in Dictionary(grouping: jobs, by: \.secondTry) {
+                    submit(jobs, of: message, token, secondTry: second, at: now, beginBefore: beginBefore, to: sink)
+                }
             }
         case .awaited: sink(jobs.map { SendResult(ticket: $0.ticket, fate: .notSent(.apnsProviderTokenAwaited)) })
         case .refused(let answer): sink(jobs.map { SendResult(ticket: $0.ticket, fate: .answered(answer)) })
+        }
+    }
+
+    private func submit(
+        _ jobs: [OutgoingJob], of message: APNsPreparedMessage, _ token: TokenState.Installed, secondTry: SecondTry?,
+        at now: ContinuousClock.Instant, beginBefore: ContinuousClock.Instant, to sink: @escaping ResultSink
+    ) {
+        let rendered = APNsRendering(jobs, of: message, scope: source.key.scope, now: token.clock.instant(at: now))
+        if !rendered.refused.isEmpty { sink(rendered.refused) }
+        for (environment, requests) in [
+            (PushEnvironment.production, rendered.production), (.sandbox, rendered.sandbox),
+        ] where !requests.isEmpty {
+            APNsSubmission(
+                transport: self, message: message, jobs: jobs, requests: requests, environment: environment,
+                token: token, beginBefore: beginBefore, sink: sink, secondTry: secondTry
+            ).begin()
         }
     }
 

@@ -27,10 +27,10 @@ struct APNsRendered {
             values: content.placeholderNames.map { attributes[$0] }, remainingSeconds: remaining)
         let rendering = APNsRendering(
             [job], of: message, scope: scope, now: Instant(microseconds: 1_774_000_000_999_999))
-        let request = rendering.requests.values.first?.first
+        let request = rendering.production.first ?? rendering.sandbox.first
         body = request?.body ?? []
         path = String(decoding: request?.path ?? [], as: UTF8.self)
-        environment = rendering.requests.keys.first?.environment
+        environment = request == nil ? nil : rendering.production.isEmpty ? .sandbox : .production
         if case .answered(let answer)? = rendering.refused.first?.fate { refusal = answer } else { refusal = nil }
         var headers: [String: String] = [:]
         for field in request?.fields ?? [] { headers["\(field.name)"] = String(decoding: field.value, as: UTF8.self) }

@@ -74,23 +74,28 @@ import Threading
     }
 
     /// A request more within the same call would be one that no rate knew of.
-    @Test(arguments: [(400, "BadDeviceToken", Reason.apnsBadDeviceToken), (503, "Shutdown", .apnsShutdown)])
-    func `a job that goes a second time does so when it is begun again, not before`(
-        status: Int, reason: String, said: Reason
+    @Test(
+        arguments: [
+            (400, "BadDeviceToken", .otherEnvironment(.sandbox)), (503, "Shutdown", .otherConnection(.apnsShutdown)),
+        ] as [(Int, String, SecondTry)])
+    func `a job that goes a second time does so when it is given again, and then no more`(
+        status: Int, reason: String, second: SecondTry
     ) async throws {
-        let fake = try FakeAPNs { count, request in count == 1 ? .apns(status, reason) : .taken(request) }
+        let fake = try FakeAPNs { _, _ in .apns(status, reason) }
         let transport = try fake.transport()
         try await running(transport) {
             let (stream, continuation) = AsyncStream.makeStream(of: [SendResult].self)
             var results = stream.makeAsyncIterator()
-            for fate in [
-                SendResult.Fate.notSent(said), .answered(.delivered(messageID: APNsRendering.apnsID(of: "12-1"))),
-            ] {
-                transport.send([.apns(1)], of: try transport.prepare(.boarding), beginBefore: .now + .seconds(20)) {
-                    continuation.yield($0)
-                }
-                let result = try #require(await results.next()?.first)
-                #expect(result.fate == fate)
+            var job = OutgoingJob.apns(1)
+            let message = try transport.prepare(.boarding)
+            transport.send([job], of: message, beginBefore: .now + .seconds(20)) { continuation.yield($0) }
+            #expect(await results.next()?.map(\.fate) == [.tryAgain(second)])
+            #expect(fake.received.count == 1)
+            job.secondTry = second
+            transport.send([job], of: message, beginBefore: .now + .seconds(20)) { continuation.yield($0) }
+            guard case .answered = await results.next()?.first?.fate else {
+                Issue.record("it goes a third time")
+                return
             }
         }
         #expect(fake.received.count == 2)

@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import HTTP2
 import Logging
+import Testing
 import Threading
 
 @testable import Transports
@@ -101,20 +102,29 @@ extension HTTP2ServerAction {
 }
 
 extension APNsTransport {
-    /// Sends and waits for every result. What is to go a second time is begun again, as a worker does.
+    /// Sends and waits for every result, giving what is worth a second try again, as the worker does.
     func results(
         of jobs: [OutgoingJob], _ content: ContentVersion = .boarding, beginBefore: Duration = .seconds(20)
     ) async throws -> [SendResult] {
         let (stream, continuation) = AsyncStream.makeStream(of: [SendResult].self)
-        send(jobs, of: try prepare(content), beginBefore: .now + beginBefore) { continuation.yield($0) }
+        let message = try prepare(content)
+        func send(_ jobs: [OutgoingJob]) {
+            self.send(jobs, of: message, beginBefore: .now + beginBefore) { continuation.yield($0) }
+        }
+        send(jobs)
         var results: [SendResult] = []
         for await some in stream {
-            let (again, last) = (some.filter(\.goesAgain), some.filter { !$0.goesAgain })
-            let seconds = again.compactMap { result in jobs.first { $0.ticket == result.ticket } }
-            if !seconds.isEmpty {
-                send(seconds, of: try prepare(content), beginBefore: .now + beginBefore) { continuation.yield($0) }
+            for result in some {
+                guard case .tryAgain(let second) = result.fate else {
+                    results.append(result)
+                    continue
+                }
+                for var job in jobs where job.ticket == result.ticket {
+                    try #require(job.secondTry == nil)
+                    job.secondTry = second
+                    send([job])
+                }
             }
-            results += last
             if results.count >= jobs.count { break }
         }
         return results.sorted { $0.ticket.ordinal < $1.ticket.ordinal }
@@ -133,13 +143,5 @@ extension OutgoingJob {
             address: Address(
                 text: String(repeating: "a", count: 64 - digits.count) + digits, environment: environment),
             language: "en", values: values, remainingSeconds: remaining)
-    }
-}
-
-extension SendResult {
-    /// It was answered, and another environment or connection may take it.
-    fileprivate var goesAgain: Bool {
-        guard case .notSent(let reason) = fate else { return false }
-        return [.apnsBadDeviceToken, .apnsShutdown, .apnsIdleTimeout, .apnsUnrelatedKeyID].contains(reason)
     }
 }

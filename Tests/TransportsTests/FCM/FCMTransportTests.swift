@@ -198,6 +198,7 @@ import Threading
         #expect(converted.language == "pt-BR")
         switch converted.fate {
         case .notSent: #expect(!row.mayHaveBeenSent)
+        case .tryAgain: Issue.record("FCM knows no second try")
         case .mayHaveLeft: #expect(row.mayHaveBeenSent)
         case .answered: Issue.record("nobody answered")
         }
